@@ -84,7 +84,7 @@ test('dispatcher: groups: events of different groups are sent in separate reques
   await until('it is counted', async () => (await rig.counted()).join() === '60,0,0,0');
 });
 
-test('dispatcher: retry: a failed event is sent again with the same idempotency key, and both attempts are counted', async () => {
+test('dispatcher: retry: a failed event is sent again with the same idempotency key, and every attempt is counted', async () => {
   let failures = 2;
   sink.answer(() => (failures-- > 0 ? 500 : 200));
   await rig.start();
@@ -375,7 +375,7 @@ test('dispatcher: misconfigured: events wait in the log until the destination’
   await until('it arrived', () => sink.taken().join() === 'a');
 });
 
-test('dispatcher: key refused: the destination is paused and no event becomes a dead letter; a new key releases all events', async () => {
+test('dispatcher: key refused: the destination is paused, no event becomes a dead letter, and untried events are sent with a new key', async () => {
   sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
   publishDestination({ settings: { headers: { 'x-key': 'old' } } });
   // The retry window ends long before the new key is published.

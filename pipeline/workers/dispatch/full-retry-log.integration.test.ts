@@ -38,7 +38,7 @@ const fillDeadLetters = () => fill(streams.deadLetters, deadLetterSubject(random
 const settled = (): Promise<void> => until('every frame is settled', async () => (await rig.unfinished()) === 0);
 const numbered = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
 
-test('full retry log: a refused event becomes a dead letter with that reason, and later events are delivered', async () => {
+test('full retry log: an event that the log refuses becomes a dead letter with that reason, and later events are delivered', async () => {
   await fillRetries();
   sink.answer(({ body }) => (body.includes('"bad') ? 503 : 200));
   const dispatcher = await rig.start();

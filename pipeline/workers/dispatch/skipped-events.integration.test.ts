@@ -20,7 +20,7 @@ eachWithRig((opened) => {
 
 const numbered = (count: number, prefix = 'e') => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
 
-test('skipped events: a destination that is down moves on after what waited too long, records it with the reason, and gets the rest', async () => {
+test('skipped events: a destination that is down skips events that waited too long, records the reason, and gets later events', async () => {
   sink.answer(() => 503);
   const dispatcher = await rig.start();
   await rig.send(numbered(40, 'begun'));
@@ -73,7 +73,7 @@ test('skipped events: a long backlog is skipped without being read, and counted 
   expect(sink.taken().filter((id) => id.startsWith('late')).length).toBeLessThan(20);
 });
 
-test('skipped events: a dispatcher with suspected frames moves on, a quarantined frame is a dead letter, and the rest is recorded', async () => {
+test('skipped events: a dispatcher with suspected frames skips them too; a quarantined frame becomes a dead letter', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('stuck') ? 'hang' : 200));
   await rig.send([{ id: 'stuck' }]);
   await rig.send([{ id: 'deadly' }]);
@@ -103,7 +103,7 @@ test('skipped events: a dispatcher with suspected frames moves on, a quarantined
   await until('the first arrived', () => sink.taken().includes('stuck'));
 });
 
-test('delivery counts: each event by its name and stage, over restarts and several dispatchers', async () => {
+test('delivery counts: each event is counted by name and stage, across restarts and several dispatchers', async () => {
   const isRefund = { condition: { property: 'event.event', operator: 'Is', value: 'Refund' } };
   const stop = { id: 'no-refunds', destinationId: rig.destinationId, priority: 1, isEnabled: true, logic: isRefund };
   rig.configure({

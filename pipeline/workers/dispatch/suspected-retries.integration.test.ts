@@ -48,7 +48,7 @@ const suspecting = (retry: Partial<LogSuspicion>): { readonly suspicion: Suspici
 const everything = { from: 1, to: Number.MAX_SAFE_INTEGER };
 const takenOf = (visitor: string): string[] => sink.taken().filter((id) => id.startsWith(`${visitor}:`));
 
-test('suspected retries: each is worked on with nothing else in flight, and fresh events go between them', async () => {
+test('suspected retries: each suspected retry is sent with nothing else in flight, and fresh events go between them', async () => {
   sink.answer(() => ({ status: 200, delayMs: 20 }));
   const seqs = [await put(0, ['a:1', 'b:1']), await put(1, ['c:1']), await put(replayTier, ['d:1'])];
   const parked = await put(parkedTier, ['a:2', 'c:2', 'a:3']);
@@ -70,7 +70,7 @@ test('suspected retries: each is worked on with nothing else in flight, and fres
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('suspected retries: a quarantined retry is a dead letter with its attempts, and reported; events after it go on', async () => {
+test('suspected retries: a quarantined retry becomes a dead letter with its attempts; the events after it are sent', async () => {
   const deadly = await put(0, ['a:1', 'b:1']);
   await put(0, ['c:1']);
   const parked = await put(parkedTier, ['a:2', 'a:3', 'c:2']);
@@ -86,7 +86,7 @@ test('suspected retries: a quarantined retry is a dead letter with its attempts,
   expect(rig.notes).toContainEqual(expect.objectContaining({ eventId: 'a:1', outcome: 'rejected', attempts: 1 }));
 });
 
-test('suspected retries: one that hangs holds the others up until its request ends', async () => {
+test('suspected retries: a retry that hangs delays the other events until its request ends', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('stuck:1') ? 'hang' : 200));
   await put(0, ['stuck:1']);
   await put(0, ['a:1']);
@@ -100,7 +100,7 @@ test('suspected retries: one that hangs holds the others up until its request en
   expect(sink.taken().toSorted()).toEqual(['a:1', 'fresh:1']);
 });
 
-test('suspected retries: a destination that fails and comes back gets all of them', async () => {
+test('suspected retries: a destination that fails and recovers gets all events', async () => {
   let isWell = false;
   sink.answer(() => (isWell ? 200 : 503));
   const dispatcher = await rig.start(suspecting({ watched: everything }));
@@ -113,7 +113,7 @@ test('suspected retries: a destination that fails and comes back gets all of the
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('suspected retries: frames handed back while one is isolated go before those that came meanwhile', async () => {
+test('suspected retries: frames handed back while a retry is isolated go before frames that arrived meanwhile', async () => {
   let isDown = false;
   sink.answer(({ body }) => {
     if (idsOf(body).includes('suspect:1')) {
@@ -141,7 +141,7 @@ test('suspected retries: frames handed back while one is isolated go before thos
   expect(takenOf('a')).toEqual(['a:1', 'a:2']);
 });
 
-test('suspected retries: with no room left in the retry log they are still isolated, and make room', async () => {
+test('suspected retries: with no room left in the retry log, suspected retries are still isolated, and free room', async () => {
   publishDestination({ order: 'none' });
   let isWell = false;
   let requests = 0;
@@ -161,7 +161,7 @@ test('suspected retries: with no room left in the retry log they are still isola
   expect(ofRetries.filter((frames) => frames?.log !== undefined)).toEqual([]);
 });
 
-test('suspected retries: a stop does not wait until one is isolated', async () => {
+test('suspected retries: a stop does not wait until a retry is isolated', async () => {
   sink.answer(() => 'hang');
   await rig.send([{ id: 'fresh:1' }]);
   const dispatcher = await rig.start(suspecting({ watched: everything }));

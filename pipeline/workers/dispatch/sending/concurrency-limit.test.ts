@@ -5,7 +5,7 @@ import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
 describe('concurrency limit', () => {
   const grown = { limit: 64, knownGood: 64, cutAtMs: -Infinity };
 
-  test('start: few requests, and a round of good ones doubles them up to the maximum', () => {
+  test('start: the limit begins low, and each round of successful requests doubles it, up to the maximum', () => {
     let state = openConcurrency(64);
     const limits = [state.limit];
     while (state.limit < 64) {
@@ -18,7 +18,7 @@ describe('concurrency limit', () => {
     expect(openConcurrency(2).limit).toBe(2);
   });
 
-  test('overload: halves it, once for all requests that were under way', () => {
+  test('overload: the limit is halved once for all requests that were in flight together', () => {
     let state = grown;
     for (let i = 0; i < 64; i += 1) {
       state = adaptConcurrency(state, 'overloaded', 64, { startedMs: 0, endedMs: 100 + i });
@@ -28,14 +28,14 @@ describe('concurrency limit', () => {
     expect(state.limit).toBe(16);
   });
 
-  test('recovery: after an overload a round of good requests adds about one', () => {
+  test('recovery: after an overload, each round of successful requests raises the limit by about one', () => {
     let state = { limit: 16, knownGood: 16, cutAtMs: 0 };
     for (let i = 0; i < 16; i += 1) state = adaptConcurrency(state, 'well', 64, { startedMs: i, endedMs: i });
     expect(state.limit).toBeGreaterThan(16.9);
     expect(state.limit).toBeLessThanOrEqual(17);
   });
 
-  test('property: stays between one and the maximum', () => {
+  test('property: the limit stays between one and the maximum', () => {
     const ends = fc.array(fc.constantFrom('well', 'overloaded'), { maxLength: 300 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 200 }), ends, fc.nat(2_000), (max, all, stepMs) => {

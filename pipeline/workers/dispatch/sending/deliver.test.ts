@@ -44,13 +44,13 @@ async function deliverTo(
   return { bodies, delivered, kinds: delivered.attempts.map((attempt) => attempt?.outcome.kind) };
 }
 
-test('deliver: one group: one request', async () => {
+test('deliver: one group: all events go in one request', async () => {
   const { bodies, kinds } = await deliverTo(byLetter, [event('a1'), event('a2')], () => ({}));
   expect(bodies).toEqual(['a1,a2']);
   expect(kinds).toEqual(['delivered', 'delivered']);
 });
 
-test('deliver: groups: each has its own request, and the outcomes are in the order of the events', async () => {
+test('deliver: groups: each group has its own request, and the outcomes are in the order of the events', async () => {
   const events = [event('a1'), event('b1'), event('a2'), event('c1'), event('b2')];
   const { bodies, delivered, kinds } = await deliverTo(byLetter, events, (body) => ({
     status: body.startsWith('b') ? 429 : 200,
@@ -69,13 +69,13 @@ test('deliver: groups: a refused request is halved within its group', async () =
   expect(kinds).toEqual(['delivered', 'delivered', 'delivered', 'reject']);
 });
 
-test('deliver: unfit event: is refused by itself, with its reason', async () => {
+test('deliver: unfit event: the event is rejected without being sent, with its reason', async () => {
   const { bodies, delivered } = await deliverTo(byLetter, [event('a1'), event('a-unfit'), event('a2')], () => ({}));
   expect(bodies).toEqual(['a1', 'a2']);
   expect(delivered.attempts[1]).toEqual({ outcome: { kind: 'reject', reason: 'has no use' } });
 });
 
-test('deliver: rows: a destination that puts every row off is not up', async () => {
+test('deliver: rows: a destination that postpones every row counts as not up', async () => {
   const rows: OfferedDestination = {
     order: 'none',
     batchEventsMax: 10,
@@ -104,7 +104,7 @@ test.each([
   expect(delivered).toMatchObject({ isUp, isOverloaded: true });
 });
 
-test('deliver: order visitor: what follows an event that is to be sent again is not sent in a later request', async () => {
+test('deliver: order visitor: an event behind one that will be retried is not sent in a later request', async () => {
   const ordered = { ...byLetter, order: 'visitor' } as const;
   const events = [event('a1', 'v'), event('b1', 'v'), event('b2', 'w'), event('a2', 'v'), event('c1', 'w')];
   const later = (body: string) => ({ status: body.startsWith('a1') ? 503 : 200 });
@@ -115,7 +115,7 @@ test('deliver: order visitor: what follows an event that is to be sent again is 
   expect(unordered.kinds).toEqual(['retry', 'delivered', 'delivered', 'delivered', 'delivered']);
 });
 
-test('deliver: order visitor: an event after a failed one is not sent in the second half of a request either', async () => {
+test('deliver: order visitor: an event behind a failed one is not sent in the second half of a split request', async () => {
   const ordered = { ...byLetter, order: 'visitor' } as const;
   const events = [event('a1', 'v'), event('a2', 'w'), event('a3', 'v'), event('a4', 'w')];
   const { bodies, kinds } = await deliverTo(ordered, events, (body) => ({
@@ -129,7 +129,7 @@ const many = (count: number, visitorOf = (i: number) => `v${i}`) =>
   Array.from({ length: count }, (_, i) => event(`a${i}`, visitorOf(i)));
 const refusal = (code: number): string => JSON.stringify({ error: { code, fbtrace_id: Math.random() } });
 
-test('deliver: refused request of many: all refused alike: after three events tried alone, all get that outcome', async () => {
+test('deliver: refused request of many: after three events tried alone get the same outcome, all events get it', async () => {
   const { bodies, delivered } = await deliverTo(byLetter, many(1_000), () => ({ status: 400, body: refusal(100) }));
   expect(bodies.slice(1)).toEqual(['a0', 'a500', 'a999']);
   expect(delivered).toMatchObject({ requests: 4, isUp: true });
@@ -137,7 +137,7 @@ test('deliver: refused request of many: all refused alike: after three events tr
 });
 
 test.each([0, 1, 500, 998, 999])(
-  'deliver: refused request of many: one at fault, the %ith: only that one is refused',
+  'deliver: refused request of many: one at fault, the %ith: only that event is refused',
   async (culprit) => {
     const { bodies, delivered, kinds } = await deliverTo(byLetter, many(1_000), (body) =>
       body.split(',').includes(`a${culprit}`) ? { status: 400, body: refusal(100) } : {},
@@ -149,7 +149,7 @@ test.each([0, 1, 500, 998, 999])(
   },
 );
 
-test('deliver: refused request of many: single events refused for another reason: the search goes on', async () => {
+test('deliver: refused request of many: the search continues if single events are refused for another reason', async () => {
   const { kinds } = await deliverTo(byLetter, many(20), (body) => {
     if (body === 'a19') return {};
     return { status: 400, body: refusal(body.includes(',') ? 1_234 : 100) };
@@ -157,7 +157,7 @@ test('deliver: refused request of many: single events refused for another reason
   expect(kinds.filter((kind) => kind === 'delivered')).toHaveLength(1);
 });
 
-test('deliver: refused request of many: too large: is halved without trying single events', async () => {
+test('deliver: refused request of many: a request that is too large is halved, and no event is tried alone', async () => {
   const { bodies } = await deliverTo(byLetter, many(20), (body) => ({
     status: body.split(',').length > 10 ? 413 : 200,
   }));
@@ -186,12 +186,12 @@ test.each([
   expect(bodies).toHaveLength(1);
 });
 
-test('split groups: a visitor with events of two groups: keeps their order', () => {
+test('split groups: a visitor with events of two groups keeps the order of the events', () => {
   const events = [event('a1', 'v'), event('b1', 'v'), event('a2', 'v'), event('a3', 'w')];
   expect(splitGroups(firstLetter, events)).toEqual([[0], [1], [2, 3]]);
 });
 
-test('split groups: property: every event once, one group a request, each visitor in order', () => {
+test('split groups: property: every event is sent once, each request has one group, and each visitor’s events are in order', () => {
   const some = fc.record({ group: fc.constantFrom('a', 'b', 'c'), visitor: fc.constantFrom('u', 'v', 'w', 'x') });
   fc.assert(
     fc.property(fc.array(some, { maxLength: 40 }), (all) => {
@@ -208,7 +208,7 @@ test('split groups: property: every event once, one group a request, each visito
   );
 });
 
-test('deliver: a batch that is not live any more: no further request of it is sent', async () => {
+test('deliver: once a batch is no longer live, no further part of a split request is sent', async () => {
   let isLive = true;
   const { bodies, delivered, kinds } = await deliverTo(
     byLetter,
@@ -239,7 +239,7 @@ test('deliver: groups: once a batch is no longer live, its later groups are not 
   expect({ bodies, kinds }).toEqual({ bodies: ['a1'], kinds: ['delivered', undefined] });
 });
 
-test('deliver: a request that was withdrawn: no attempt, and nothing is recorded of the destination', async () => {
+test('deliver: a withdrawn request counts as no attempt and as no request', async () => {
   const withdrawn = { kind: 'failed', failure: 'withdrawn', reason: 'WITHDRAWN', permanent: false } as const;
   const sender = { send: async () => withdrawn, close: async () => undefined };
   const delivered = await deliver(byLetter, sender, many(2));

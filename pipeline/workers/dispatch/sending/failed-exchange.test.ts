@@ -26,7 +26,7 @@ async function exchangesOf(events: readonly OutboundEvent[], answer: Partial<Out
   return attempts.map((attempt) => attempt?.exchange?.read());
 }
 
-test('failed exchange: request and answer are recorded, without a secret wherever it is echoed', async () => {
+test('failed exchange: request and answer are recorded, and a secret is removed wherever it is echoed', async () => {
   const [exchange] = await exchangesOf([event('e1', 'ann')], {
     headers: {
       'x-request-id': 'r-1',
@@ -67,7 +67,7 @@ test('failed exchange: bodies are cut to 2 KiB of whole characters, and no part 
   }
 });
 
-test('failed exchange: of several visitors: no body of the request, and no contact data that the answer quotes', async () => {
+test('failed exchange: for a request of several visitors, its body and the contact data quoted in the answer are left out', async () => {
   const body = JSON.stringify({ message: 'ann@example.com and +43 664 1234567 are on the list' });
   const [exchange] = await exchangesOf([event('e1', 'ann'), event('e2', 'bob')], { status: 503, body });
   expect(exchange?.request).toMatchObject({ events: 2 });
@@ -76,7 +76,7 @@ test('failed exchange: of several visitors: no body of the request, and no conta
   expect(exchange?.answer?.message).toBe('…@… and # are on the list');
 });
 
-test('failed exchange: an attempt that succeeds has none, and one without an answer has the request alone', async () => {
+test('failed exchange: a successful attempt has none, and an attempt without an answer has only the request', async () => {
   expect(await exchangesOf([event('e1', 'ann')], { status: 200 })).toEqual([undefined]);
   const failed = { kind: 'failed', failure: 'timeout', reason: 'network X', permanent: false } as const;
   const sender = { send: async () => failed, close: async () => undefined };

@@ -38,7 +38,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     return deliver(prepareToSendTo(kind, `${origin}/to`), sender, [{ resolved }]);
   };
 
-  test('a good answer: the request arrived whole, and the event is delivered', async () => {
+  test('success: the whole request arrived, and the event is delivered', async () => {
     const before = destination.requests.length;
     const { attempts, ...said } = await send(kind.exampleSuccess ?? { status: 200, body: '' });
     const arrived = destination.requests.slice(before);
@@ -73,19 +73,19 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(secrets.filter((secret) => JSON.stringify(exchange).includes(secret))).toEqual([]);
   });
 
-  test.each([401, 403])('%i: the destination is held, and the event waits', async (status) => {
+  test.each([401, 403])('%i: the destination is paused, and the event is retried', async (status) => {
     const { attempts, isUp, isAccessRefused } = await send({ status, body: '{}' });
     expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', refusesAccess: true });
     expect([isUp, isAccessRefused]).toEqual([false, true]);
   });
 
-  test('429: the event is tried again when the platform says, and the destination gets fewer requests', async () => {
+  test('429: the event is retried at the time the platform names, and the destination gets fewer requests', async () => {
     const { attempts, isOverloaded } = await send({ status: 429, headers: { 'retry-after': '7' }, body: '{}' });
     expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', afterMs: 7_000 });
     expect(isOverloaded).toBe(true);
   });
 
-  test('503: it is tried again, and the destination is not up', async () => {
+  test('503: the event is retried, and the destination counts as not up', async () => {
     const { attempts, isUp } = await send({ status: 503, body: '<html>' });
     expect(attempts[0]?.outcome.kind).toBe('retry');
     expect(isUp).toBe(false);
@@ -99,7 +99,7 @@ describe('kinds that report a refused key without a 401', () => {
     ['TikTok', 200, { code: 40_105 }],
     ['AWSKinesis', 400, { __type: 'UnrecognizedClientException' }],
     ['Amplitude', 400, { code: 400, error: 'Invalid API key: x' }],
-  ])('%s, %i, %j: is held, after one request', async (id, status, body) => {
+  ])('%s, %i, %j: is paused after one request', async (id, status, body) => {
     const kind = destinationKinds.find(({ descriptor }) => descriptor.id === id);
     if (kind === undefined) throw new Error(`there is no ${id}`);
     destination.answer(() => ({ status, body: JSON.stringify(body) }));

@@ -17,12 +17,12 @@ test('next lane: the only lane with events is chosen', () => {
   expect(nextLane({ ...retriedOnly, isRetriedReady: false })).toBeUndefined();
 });
 
-test('next lane: both: retried events have a part of the requests in flight', () => {
+test('next lane: both: retried events get a share of the requests in flight', () => {
   expect(nextLane(both)).toBe('retried');
   expect(nextLane({ ...both, retriedInFlight: 0.25 })).toBe('fresh');
 });
 
-test('next lane: both: with one request at a time fresh events have their turn', () => {
+test('next lane: both: with one request at a time, fresh and retried events take turns', () => {
   let freshSinceRetried = 3;
   const lanes = Array.from({ length: 8 }, () => {
     const lane = nextLane({ ...both, freshSinceRetried });
@@ -32,7 +32,7 @@ test('next lane: both: with one request at a time fresh events have their turn',
   expect(lanes).toEqual(['retried', 'fresh', 'fresh', 'fresh', 'retried', 'fresh', 'fresh', 'fresh']);
 });
 
-test('next lane: probe: uses a fresh event, and a retried one only if no fresh one has come for a while', () => {
+test('next lane: probe: uses a fresh event, and a retried event only if no fresh event has come for a while', () => {
   expect(nextLane({ ...both, asking: 'a probe' })).toBe('fresh');
   expect(nextLane({ ...both, asking: 'a fresh probe' })).toBe('fresh');
   expect(nextLane({ ...retriedOnly, asking: 'a fresh probe' })).toBeUndefined();

@@ -84,7 +84,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   const outcomesOf = ({ attempts }: Delivered) => attempts.map((attempt) => attempt?.outcome.kind);
   const all = (outcome: string): string[] => events.map(() => outcome);
 
-  it('success: the platform takes every event of a batch', async () => {
+  it('success: the platform accepts every event of a batch', async () => {
     const delivered = await run({});
     expect(judged.flatMap(({ problems }) => problems)).toEqual([]);
     expect(delivered).toMatchObject({ isUp: true, isOverloaded: false });
@@ -114,7 +114,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect({ problems, taken }).toMatchObject({ taken: [], problems: [{ field: credentials.name }] });
   });
 
-  it('required: a row without a field that must be there is refused, and the field is named', () => {
+  it('required: a row without a required field is refused, and the field is named', () => {
     const request = requestOfOne();
     const { rows = [], content } = platform.endpointOf(request) ?? raise('the platform has no such address');
     if (content !== 'json') return;
@@ -131,7 +131,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
-  it('refusal: no event counts as delivered, none is tried again, and the destination is up', async () => {
+  it('refusal: every event is rejected and none is retried, and the destination counts as up', async () => {
     const delivered = await run({ scenario: 'refusal' });
     expect(outcomesOf(delivered)).toEqual(all('reject'));
     expect(delivered.isUp).toBe(true);
@@ -156,7 +156,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect([...outcomes.values()].toSorted()).toEqual([...all('delivered').slice(1), 'reject']);
   });
 
-  it('throttled: every event is tried again when the platform says, and the platform gets fewer requests', async () => {
+  it('throttled: every event is retried at the time the platform names, and the platform gets fewer requests', async () => {
     const delivered = await run({ scenario: 'throttled' });
     expect(outcomesOf(delivered)).toEqual(all('retry'));
     expect(delivered.isOverloaded).toBe(true);
@@ -165,7 +165,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     for (const attempt of delivered.attempts) expect(attempt?.outcome).toMatchObject({ afterMs: waitMs });
   });
 
-  it('ended token: no event counts as delivered, and the request is not split', async () => {
+  it('expired token: no event counts as delivered, and the request is not split', async () => {
     const delivered = await run({ scenario: 'ended-token' });
     expect(outcomesOf(delivered)).not.toContain('delivered');
     const groups = new Set(events.map((event) => prepared.groupOf?.(event) ?? ''));
@@ -176,7 +176,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(outcomesOf(await run({ scenario: 'malformed' }))).not.toContain('delivered');
   });
 
-  it('too large: a request is sent in parts, and an event that is too large by itself is refused', async () => {
+  it('too large: a request that is too large is split, and a single event that is too large is refused', async () => {
     const bytes = Buffer.byteLength(prepared.buildRequest(events.slice(0, 1), Date.now()).body ?? '', 'utf8');
     const inParts = await run({ bytesMax: Math.ceil(bytes * 1.6) });
     expect(outcomesOf(inParts)).toEqual(all('delivered'));
@@ -184,7 +184,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(outcomesOf(single)).toEqual(['reject']);
   });
 
-  it('unavailable: every event is tried again, and the destination is not up', async () => {
+  it('unavailable: every event is retried, and the destination counts as not up', async () => {
     const delivered = await run({ scenario: 'unavailable' });
     expect(outcomesOf(delivered)).toEqual(all('retry'));
     expect(delivered.isUp).toBe(false);

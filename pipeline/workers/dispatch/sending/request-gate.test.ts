@@ -14,7 +14,7 @@ function ask(gate: RequestGate, said: Said): void {
   gate.ended('fresh', gate.started('fresh'), { requests: 1, isOverloaded: false, isAccessRefused: false, ...said });
 }
 
-test('request gate: a destination that accepts a part and throttles the rest gets fewer requests, and the breaker stays closed', () => {
+test('request gate: a destination that accepts some rows and throttles the rest gets fewer requests; the breaker stays closed', () => {
   const gate = new RequestGate(8, accessRetry);
   for (let times = 0; times < 60; times += 1) ask(gate, { isUp: true, isOverloaded: true });
   expect(gate.concurrency).toBe(1);
@@ -23,7 +23,7 @@ test('request gate: a destination that accepts a part and throttles the rest get
   expect(gate.concurrency).toBe(8);
 });
 
-test('request gate: a destination that refuses its key three times in a row is held, a minute and then longer', () => {
+test('request gate: a destination that refuses its key three times in a row is paused, and longer the next time', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const gate = new RequestGate(8, accessRetry);
@@ -50,7 +50,7 @@ test('request gate: a destination that refuses its key three times in a row is h
   }
 });
 
-test('request gate: a held destination is probed at once if its key may have changed, and one that is down is not', () => {
+test('request gate: after a possible key change a paused destination is probed at once, but a destination that is down is not', () => {
   const held = new RequestGate(8, accessRetry);
   for (let times = 0; times < 3; times += 1) ask(held, { isUp: false, isAccessRefused: true });
   held.askAgain();
@@ -61,7 +61,7 @@ test('request gate: a held destination is probed at once if its key may have cha
   expect([down.isShut, down.isAccessRefused]).toEqual([true, false]);
 });
 
-test('request gate: a probe that made no request decides nothing, and the next one is made', () => {
+test('request gate: a probe that made no request decides nothing, and the next probe is allowed', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const gate = new RequestGate(8, accessRetry);

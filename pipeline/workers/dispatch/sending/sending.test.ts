@@ -53,12 +53,12 @@ test('sending: asks for the events of one request at a time, until all requests 
   expect(fill(sending, prepared)).toBe(0);
 });
 
-test('sending: for a destination with groups it asks for the events of all requests at once', () => {
+test('sending: for a destination with groups, it asks for the events of all requests at once', () => {
   const sending = open(2);
   expect(fill(sending, destination({ groupOf: () => 'one' }))).toBe(6);
 });
 
-test('sending: a probe takes one event, and no other request is sent beside it', () => {
+test('sending: a probe sends one event, with no other request at the same time', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const sending = open(64);

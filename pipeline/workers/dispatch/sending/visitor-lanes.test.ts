@@ -8,7 +8,7 @@ type Item = { visitorId: string; lane: LaneClass; n: number; bytes: number; grou
 const item = (visitorId: string, n: number, lane: LaneClass = 'fresh'): Item => ({ visitorId, n, lane, bytes: 1 });
 const upTo = (itemsMax: number, bytesMax = Infinity) => ({ itemsMax, bytesMax, isOneEach: false });
 
-test('visitor lanes: order: the next event of a visitor goes only after the one before is released', () => {
+test('visitor lanes: order: the next event of a visitor may go only after the event before it is released', () => {
   const lanes = new VisitorLanes<Item>();
   lanes.add(item('a', 1));
   lanes.add(item('a', 2));
@@ -21,7 +21,7 @@ test('visitor lanes: order: the next event of a visitor goes only after the one 
   expect(lanes.take('fresh', upTo(1)).map(({ n }) => n)).toEqual([2]);
 });
 
-test('visitor lanes: batch: takes following events of its visitors along, in order', () => {
+test('visitor lanes: batch: later events of the same visitors go in the same batch, in order', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3]) lanes.add(item('a', n));
   lanes.add(item('b', 4));
@@ -29,7 +29,7 @@ test('visitor lanes: batch: takes following events of its visitors along, in ord
   expect(lanes.take('fresh', upTo(3)).map(({ n }) => n)).toEqual([4]);
 });
 
-test('visitor lanes: groups: a batch takes events of one group, from later visitors too, and skips the others', () => {
+test('visitor lanes: groups: a batch has the events of one group, even of later visitors, and skips other groups', () => {
   const lanes = new VisitorLanes<Item>();
   for (const [n, letters] of ['aab', 'b', 'a', 'cb', 'a'].entries()) {
     for (const group of letters) lanes.add({ ...item(`v${n}`, n), group });
@@ -53,7 +53,7 @@ test('visitor lanes: remove: removed items are returned, and the rest of a visit
   expect(lanes.size).toBe(2);
 });
 
-test('visitor lanes: turns: a leaving item lets the next of its visitor go, and a staying one keeps it back', () => {
+test('visitor lanes: turns: once an item leaves, the visitor’s next item may go; while an item stays, later items wait', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3]) lanes.add({ ...item('a', n), bytes: 10 });
   lanes.add(item('b', 4));
@@ -68,7 +68,7 @@ test('visitor lanes: turns: a leaving item lets the next of its visitor go, and 
   expect(lanes.take('fresh', upTo(9)).map(({ n }) => n)).toEqual([5, 2, 3]);
 });
 
-test('visitor lanes: turns: an item that is decided again goes with its new group and size', () => {
+test('visitor lanes: turns: an item that got a new group and size is batched by them', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3]) lanes.add({ ...item(`v${n}`, n), bytes: 10, group: 'old' });
   const turnOf = (decided: Item): Turn => {
@@ -79,7 +79,7 @@ test('visitor lanes: turns: an item that is decided again goes with its new grou
   expect(lanes.bytes).toBe(150);
 });
 
-test('visitor lanes: property: every event comes out once, in order of its visitor, never two takes of one visitor at a time', () => {
+test('visitor lanes: property: every event is taken once, in its visitor’s order, and only one batch has a visitor at a time', () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('add' as const),
@@ -142,7 +142,7 @@ test('visitor lanes: property: every event comes out once, in order of its visit
   );
 });
 
-test('visitor lanes: bytes: an item that does not fit goes with the next request, and one that is too large goes alone', () => {
+test('visitor lanes: bytes: an item that does not fit waits for the next request, and an item that is too large goes alone', () => {
   const lanes = new VisitorLanes<Item>();
   const sizes = [40, 40, 40, 900, 10];
   for (const [n, bytes] of sizes.entries()) lanes.add({ ...item('a', n), bytes });
@@ -155,7 +155,7 @@ test('visitor lanes: bytes: an item that does not fit goes with the next request
   expect(flights).toEqual([[0, 1], [9, 2], [3], [4], []]);
 });
 
-test('visitor lanes: bytes: a group leaves off at the first that does not fit, so that its order is kept', () => {
+test('visitor lanes: bytes: a batch ends at the first item that does not fit, so that its group keeps its order', () => {
   const lanes = new VisitorLanes<Item>();
   for (const [n, bytes] of [60, 60, 10].entries()) lanes.add({ ...item(`v${n}`, n), bytes, group: 'g' });
   lanes.add({ ...item('other', 3), group: 'h' });
@@ -164,7 +164,7 @@ test('visitor lanes: bytes: a group leaves off at the first that does not fit, s
   expect(lanes.take('fresh', upTo(10, 100)).map(({ n }) => n)).toEqual([3]);
 });
 
-test('visitor lanes: bytes: those of all items that are neither released nor removed', () => {
+test('visitor lanes: bytes: the sum covers all items that are neither released nor removed', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3]) lanes.add({ ...item('a', n), bytes: n * 10 });
   lanes.add({ ...item('b', 4), bytes: 100 });

@@ -57,7 +57,7 @@ async function stored(destinationId: string): Promise<StoredMessage[]> {
 const idOf = ({ data }: StoredMessage): string => decodeDeadLetter(data)?.event.event.id ?? '';
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `e${index}`);
 
-test('dead letters: many that come at once are stored in batches, in order, each a message of its own', async () => {
+test('dead letters: many letters added at once are stored in batches, in order, each as a message of its own', async () => {
   const destinationId = randomUUID();
   const { writer, retries } = write(destinationId);
   await Promise.all(numbered(600).map((id) => writer.add(letter(id), id, `events 1.${id}`)));
@@ -67,7 +67,7 @@ test('dead letters: many that come at once are stored in batches, in order, each
   expect(retries).toEqual([]);
 });
 
-test('dead letters: few are stored one by one, without a batch', async () => {
+test('dead letters: a few letters are stored one by one, without a batch', async () => {
   const destinationId = randomUUID();
   const { writer } = write(destinationId);
   await Promise.all(numbered(3).map((id) => writer.add(letter(id), id, `events 1.${id}`)));
@@ -76,7 +76,7 @@ test('dead letters: few are stored one by one, without a batch', async () => {
   expect(messages.map((message) => message.header('Nats-Batch-Id'))).toEqual([undefined, undefined, undefined]);
 });
 
-test('dead letters: a batch with a letter that the log already has is stored one by one, each letter once', async () => {
+test('dead letters: if the log already has a letter of a batch, the batch is stored one by one, each letter once', async () => {
   const destinationId = randomUUID();
   const { writer, retries } = write(destinationId);
   await writer.add(letter('e7'), 'e7', 'events 1.e7');

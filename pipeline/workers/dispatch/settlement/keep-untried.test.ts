@@ -33,7 +33,7 @@ const unreadable: readonly Untried[] = [
   { kind: 'unreadable frame', data: Buffer.from('b'), problem: 'version 9' },
 ];
 
-test('untried: an unreadable line and an unreadable frame are each one dead letter, and counted', async () => {
+test('untried: an unreadable line and an unreadable frame become one dead letter each, and are counted', async () => {
   const { keep, counts, kept, skipped } = open();
   for (const one of unreadable) await keep(one);
   expect(kept).toEqual(['a: not a resolved event this build knows', 'b: version 9']);
@@ -41,7 +41,7 @@ test('untried: an unreadable line and an unreadable frame are each one dead lett
   expect(skipped).toEqual([]);
 });
 
-test('untried: what the full dead letters do not take is recorded as skipped', async () => {
+test('untried: if the dead letters are full, the line or frame is recorded as skipped', async () => {
   const { keep, counts, skipped } = open({ isFull: true });
   for (const one of unreadable) await keep(one);
   expect(counts.missed_events).toBe(2);

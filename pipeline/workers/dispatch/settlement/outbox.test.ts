@@ -103,7 +103,7 @@ const answered = (outcome: Attempt['outcome']): Attempt => ({
   request: { method: 'POST', host: 'to', status: 1 },
 });
 
-test('outbox: each event of a batch goes where its outcome says, and is counted', async () => {
+test('outbox: each event of a batch is stored or settled according to its outcome, and counted', async () => {
   const { outbox, retries, letters, health, moves, counts } = open();
   const outcomes = [
     answered({ kind: 'delivered' }),
@@ -124,7 +124,7 @@ test('outbox: each event of a batch goes where its outcome says, and is counted'
   expect(counts).toMatchObject({ delivered: 1, failed_attempts: 2, retries: 1, dead_letters_refused: 1 });
 });
 
-test('outbox: an event that was not sent goes back to the retry log, due at once, though no order is kept', async () => {
+test('outbox: an unsent event goes back to the retry log and is due at once, even when the destination keeps no order', async () => {
   const { outbox, retries, health } = open();
   const before = Date.now();
   const whereabouts = outbox.settle(
@@ -141,7 +141,7 @@ test('outbox: an event that was not sent goes back to the retry log, due at once
   expect(health).toEqual(['failed 1']);
 });
 
-test('outbox: an event that the retry log has no room for is a dead letter, attempts and reason included', async () => {
+test('outbox: an event for which the retry log has no room becomes a dead letter, with its attempts and reason', async () => {
   const { outbox, letters, moves, counts, skipped } = open({ retriesFull: true });
   await stored(outbox.settle([itemOf('a')], [answered({ kind: 'retry', reason: 'busy' })], false));
   expect(letters.map(({ event, attempts, reason }) => [parseResolved(event).event.id, attempts, reason])).toEqual([
@@ -152,7 +152,7 @@ test('outbox: an event that the retry log has no room for is a dead letter, atte
   expect(moves).toEqual(['waiting > dead no_room']);
 });
 
-test('outbox: an event that the dead letters have no room for either is recorded as skipped, with the time it was resolved', async () => {
+test('outbox: if the dead letters have no room either, the event is recorded as skipped, with the time it was received', async () => {
   const { outbox, counts, skipped } = open({ retriesFull: true, deadLettersFull: true });
   const item = itemOf('a');
   await stored(outbox.settle([item], [answered({ kind: 'retry', reason: 'busy' })], false));
@@ -160,7 +160,7 @@ test('outbox: an event that the dead letters have no room for either is recorded
   expect(skipped).toEqual([[item.head.receivedAtMs, 1, expect.any(Number)]]);
 });
 
-test('outbox: what is skipped lets the next event of its visitor go', async () => {
+test('outbox: after an event is skipped, the next event of its visitor may go', async () => {
   const order = orderOf(new WaitingVisitors());
   const { outbox } = open({ retriesFull: true, deadLettersFull: true, order });
   await stored(outbox.settle([itemOf('a')], [answered({ kind: 'retry', reason: 'busy' })], false));
@@ -169,7 +169,7 @@ test('outbox: what is skipped lets the next event of its visitor go', async () =
 
 const keyRefused = answered({ kind: 'retry', reason: 'status 401', refusesAccess: true });
 
-test('outbox: an event whose destination refuses its key is held, however long that lasts, and its attempt is not counted', async () => {
+test('outbox: an event waits while its destination refuses the key, however long, and its attempts are not counted', async () => {
   const { outbox, retries, letters, health, counts } = open();
   const before = Date.now();
   await stored(outbox.settle([itemOf('first')], [keyRefused], false));
@@ -187,7 +187,7 @@ test('outbox: an event whose destination refuses its key is held, however long t
   expect(counts).toMatchObject({ held: 2, retries: 0, attempts_access_refused: 2 });
 });
 
-test('outbox: an event for which alone the key is refused, while others are accepted, becomes a dead letter', async () => {
+test('outbox: an event becomes a dead letter if the key is refused for it alone, while other events are accepted', async () => {
   const { outbox, retries, letters } = open();
   const heldAtMs = Date.now() - 60_000;
   expect(outbox.settle([itemOf('good')], [answered({ kind: 'delivered' })], false)).toEqual(['settled']);
@@ -199,7 +199,7 @@ test('outbox: an event for which alone the key is refused, while others are acce
   ]);
 });
 
-test('outbox: what the platform took and threw away is no failure and is not tried again', async () => {
+test('outbox: an event that the platform accepted but dropped is not a failure and is not retried', async () => {
   const { outbox, retries, letters, health, counts } = open();
   const dropped = answered({ kind: 'dropped', reason: 'a robot' });
   expect(outbox.settle([itemOf('robot')], [dropped], false)).toEqual(['settled']);
@@ -207,7 +207,7 @@ test('outbox: what the platform took and threw away is no failure and is not tri
   expect(counts).toMatchObject({ attempts_dropped: 1, delivered: 0, failed_attempts: 0 });
 });
 
-test('outbox: parked events wait at once, and are written to the log one after the other', async () => {
+test('outbox: parked events count as waiting at once, and are written to the log one after the other', async () => {
   const { outbox, retries, counts } = open();
   const waiting = new WaitingVisitors();
   const order = orderOf(waiting);
@@ -225,7 +225,7 @@ test('outbox: parked events wait at once, and are written to the log one after t
   expect(waiting.canRelease(items[0]?.visitorId ?? '')).toBe(true);
 });
 
-test('outbox: what is parked and cannot be read is kept as a dead letter, and what is behind it waits for nothing', async () => {
+test('outbox: an unreadable parked event becomes a dead letter, and the event behind it may go', async () => {
   const { outbox, retries, counts } = open();
   const waiting = new WaitingVisitors();
   const order = orderOf(waiting);
@@ -242,7 +242,7 @@ test('outbox: what is parked and cannot be read is kept as a dead letter, and wh
   expect(waiting.canRelease(head.visitorId)).toBe(true);
 });
 
-test('outbox: an event that others wait behind and that was not sent goes back to the retry log, and they wait on', async () => {
+test('outbox: an unsent event that later events wait behind goes back to the retry log, and the later events keep waiting', async () => {
   const waiting = new WaitingVisitors();
   const order = orderOf(waiting);
   const { outbox, retries } = open({ order });

@@ -35,7 +35,7 @@ test.each([
   });
 });
 
-test('retry policy: refusal: is a dead letter at once, its attempt counted', () => {
+test('retry policy: refusal: the event becomes a dead letter at once, and its attempt is counted', () => {
   const outcome = { kind: 'reject', reason: 'no such field' } as const;
   const fresh = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
   expect(policy({ ...failed, attempted: fresh, outcome, nowMs: 7 }, 1)).toEqual({
@@ -46,7 +46,7 @@ test('retry policy: refusal: is a dead letter at once, its attempt counted', () 
   });
 });
 
-test('retry policy: access refused: the event waits a little longer than the pause, its attempt not counted, however long that lasts', () => {
+test('retry policy: access refused: the event waits a little longer than the pause, however often, and no attempt is counted', () => {
   expect(policy(refused, 0)).toMatchObject({ kind: 'paused', tier: retryTier(3), notBeforeMs: 60_000 });
   const nowMs = 9 * windowMs;
   expect(policy({ ...refused, nowMs }, 1)).toEqual({
@@ -58,11 +58,11 @@ test('retry policy: access refused: the event waits a little longer than the pau
   });
 });
 
-test('retry policy: access refused: where others were accepted since, it is the event that is refused', () => {
+test('retry policy: access refused: if other events were accepted since, the event becomes a dead letter', () => {
   expect(policy({ ...refused, hasTakenOthers: true }, 0)).toMatchObject({ kind: 'dead letter', why: 'refused' });
 });
 
-test('retry policy: a pause that is longer than any tier waits in the last one', () => {
+test('retry policy: a pause longer than any tier is spent in the last tier', () => {
   const patient = createRetryPolicy(windowMs, 4 * 3_600_000);
   expect(patient(refused, 0)).toMatchObject({ kind: 'paused', tier: retryTier(6), notBeforeMs: 4 * 3_600_000 });
 });
@@ -73,7 +73,7 @@ test('retry policy: Retry-After: is honoured when longer than the back-off, and 
   expect(stepAfter(1, 1, 1e12)).toMatchObject(again(3_600_000, 6));
 });
 
-test('retry policy: window: the last attempt is at its end, then the event is a dead letter', () => {
+test('retry policy: window: the last attempt is made when the retry window ends; if it fails, the event becomes a dead letter', () => {
   const lateMs = windowMs - 5_000;
   const exhausted = { kind: 'dead letter', why: 'exhausted', reason: 'no attempt left: busy' };
   expect(stepAfter(9, 1, undefined, lateMs)).toMatchObject(again(windowMs, 1));
@@ -82,7 +82,7 @@ test('retry policy: window: the last attempt is at its end, then the event is a 
   expect(stepAfter(9, 1, 5_000, lateMs)).toMatchObject(again(windowMs, 1));
 });
 
-test('retry policy: property: waits never shrink from one attempt to the next, stay in their tier and inside the window', () => {
+test('retry policy: property: waits never shrink between attempts, and stay within their tier and the window', () => {
   const unit = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(fc.nat(20), unit, unit, fc.nat(windowMs - 1), (attempts, a, b, nowMs) => {

@@ -20,7 +20,7 @@ function open(own: { limits?: RetryLimits; other?: number; measured?: () => numb
   return { quota, counts };
 }
 
-test('retry quota: at the limit of waiting bytes no fresh events are taken, until a tenth of it is free', () => {
+test('retry quota: at the limit of waiting bytes fresh events pause, until a tenth of the limit is free', () => {
   const { quota, counts } = open();
   quota.stored(90);
   expect(quota.isFull(0)).toBe(false);
@@ -32,26 +32,26 @@ test('retry quota: at the limit of waiting bytes no fresh events are taken, unti
   expect([quota.isFull(0), counts.retry_share_pauses]).toEqual([false, 1]);
 });
 
-test('retry quota: what is in memory may all have to be stored, so it counts before fresh events are taken', () => {
+test('retry quota: events in memory may all have to be stored, so their bytes count before fresh events are accepted', () => {
   const { quota, counts } = open();
   quota.stored(60);
   expect([quota.isFull(39), quota.isFull(40), quota.isPaused]).toEqual([false, true, false]);
   expect(counts.retry_share_pauses).toBe(0);
 });
 
-test('retry quota: what is parked or on its way to the log counts as well', () => {
+test('retry quota: bytes of parked events, and of events on their way to the log, count as well', () => {
   const { quota } = open({ other: 90 });
   quota.stored(20);
   expect([quota.isFull(0), quota.bytes]).toEqual([true, 110]);
   expect([quota.hasRoom(90, false), quota.hasRoom(91, false)]).toEqual([true, false]);
 });
 
-test('retry quota: however small it is, one event at a time is taken', () => {
+test('retry quota: however small the quota is, one event at a time is accepted', () => {
   const { quota } = open({ limits: { bytesMax: 0, waitingMax: 0, isLogFilling: false } });
   expect([quota.isFull(0), quota.isFull(1), quota.hasRoom(1, false)]).toEqual([false, true, false]);
 });
 
-test('retry quota: a record may be replaced beyond a limit that was lowered, unless others need the room', () => {
+test('retry quota: after the limit is lowered, a record over it may still be replaced, unless the log is filling up', () => {
   for (const isLogFilling of [false, true]) {
     const { quota } = open({ limits: { bytesMax: 50, waitingMax: 25, isLogFilling } });
     quota.stored(100);
@@ -59,7 +59,7 @@ test('retry quota: a record may be replaced beyond a limit that was lowered, unl
   }
 });
 
-test('retry quota: while it seems full it is measured again, since another process may have removed frames', async () => {
+test('retry quota: while it seems full, its use is measured again, since another process may have removed frames', async () => {
   vi.useFakeTimers();
   try {
     const { quota } = open({ measured: () => 30 });
@@ -83,7 +83,7 @@ const useOf = (used: number, destinations: number, accounts = 1): RetryUse => ({
   destinationsOf: () => destinations,
 });
 
-test('retry limits: the destinations of an account together have no more than its quota, however many they are', () => {
+test('retry limits: all destinations of an account together stay within its quota, however many there are', () => {
   for (const destinations of [4, 1_024, 10_000]) {
     const { bytesMax, waitingMax } = retryLimits('a', useOf(0, destinations), settings);
     expect(bytesMax * destinations).toBeLessThanOrEqual(capacity * settings.account);
@@ -92,13 +92,13 @@ test('retry limits: the destinations of an account together have no more than it
   expect(retryLimits('a', useOf(capacity, 1_024), settings).bytesMax).toBeLessThan(mebibyte);
 });
 
-test('retry limits: an account has its part of the reserve, however full others have made the log', () => {
+test('retry limits: an account has its share of the reserve, however full other accounts have made the log', () => {
   const { bytesMax, waitingMax } = retryLimits('quiet', useOf(capacity * 0.7, 2, 2), settings);
   expect(bytesMax).toBeCloseTo((capacity * 0.3) / 3 / 2);
   expect(waitingMax).toBe(bytesMax / 2);
 });
 
-test('retry limits: however many destinations of however many accounts grow as far as they may, each next account has room', () => {
+test('retry limits: property: while all accounts fill their limits, the next account always has room', () => {
   const account = fc.integer({ min: 1, max: 1_100 });
   fc.assert(
     fc.property(fc.array(account, { minLength: 1, maxLength: 8 }), (accounts) => {

@@ -10,7 +10,7 @@ const bits = fc.array(fc.nat(5_000), { minLength: 1 }).map((lines) => {
   return { lines, set: set ?? new Uint8Array() };
 });
 
-test('dispatch place: written and read: the same', () => {
+test('dispatch place: property: a place that is written and read again is unchanged', () => {
   fc.assert(
     fc.property(ascending, fc.nat(), bits, ([upTo = 0, ...above], storedUntilMs, { lines, set }) => {
       const place = { finished: { upTo, above, storedUntilMs }, parts: [{ seq: 7, storedAtMs: 8, lines: set }] };
@@ -22,7 +22,7 @@ test('dispatch place: written and read: the same', () => {
   );
 });
 
-test('dispatch place: several: a line that any of them settled is settled, and if a sequence was used again the newer frame counts', () => {
+test('dispatch place: several: a line is settled if any place has it settled; for a reused sequence the newer frame counts', () => {
   const finished = { upTo: 0, above: [], storedUntilMs: 0 };
   const part = (seq: number, storedAtMs: number, ...lines: number[]) => ({
     seq,

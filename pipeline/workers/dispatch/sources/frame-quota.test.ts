@@ -6,7 +6,7 @@ const mebibyte = 1024 ** 2;
 const all = 128 * mebibyte;
 const each = { bytesMax: 16 * mebibyte, framesAheadMax: 32 };
 
-test('frame quota: few dispatchers hold as much as each may', () => {
+test('frame quota: when there are only a few dispatchers, each may use its own maximum', () => {
   const quotas = new FrameQuotas(all);
   const few = Array.from({ length: 8 }, () => quotas.join(each));
   expect(few.map(({ bytesMax, framesAheadMax }) => [bytesMax, framesAheadMax])).toEqual(
@@ -14,7 +14,7 @@ test('frame quota: few dispatchers hold as much as each may', () => {
   );
 });
 
-test('frame quota: of many dispatchers each holds an equal part, and fetches one frame at least', () => {
+test('frame quota: when there are many dispatchers, each may use an equal share, and at least one frame', () => {
   const quotas = new FrameQuotas(all);
   const many = Array.from({ length: 1_000 }, () => quotas.join(each));
   const [first] = many;
@@ -28,7 +28,7 @@ test('frame quota: of many dispatchers each holds an equal part, and fetches one
   expect(first?.bytesMax).toBe(16 * mebibyte);
 });
 
-test('frame quota: a dispatcher that leaves twice is counted once', () => {
+test('frame quota: a dispatcher that leaves twice is counted only once', () => {
   const quotas = new FrameQuotas(16 * mebibyte);
   const [one, other] = [quotas.join(each), quotas.join(each)];
   other.leave();

@@ -43,7 +43,7 @@ function open(isStored: boolean) {
   return { inbox: new Inbox(options as InboxOptions), message, done, store };
 }
 
-test('order of effects: a frame is recorded as finished, the record is stored, and then the frame is acknowledged', async () => {
+test('order of effects: a frame is first recorded as finished, then the record is stored, and then the frame is acknowledged', async () => {
   const { inbox, message, done, store } = open(false);
   inbox.skipFrame(message, 'retention');
   await new Promise(setImmediate);
@@ -53,7 +53,7 @@ test('order of effects: a frame is recorded as finished, the record is stored, a
   expect(done).toEqual(['recorded', 'finished', 'acknowledged']);
 });
 
-test('order of effects: where all is stored, a frame is acknowledged at once', () => {
+test('order of effects: if everything is stored already, a frame is acknowledged at once', () => {
   const { inbox, message, done } = open(true);
   inbox.skipFrame(message, 'retention');
   expect(done).toEqual(['recorded', 'finished', 'acknowledged']);

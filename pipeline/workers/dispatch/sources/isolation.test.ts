@@ -38,7 +38,7 @@ function rigOf({ patienceMs = Infinity, mayTake = (): boolean => true } = {}) {
   };
 }
 
-test('isolation: a frame that goes alone waits for what is in flight, and others wait for it', async () => {
+test('isolation: an isolated frame waits for the frames in flight, and other frames wait until it ends', async () => {
   const rig = rigOf();
   await rig.beside('before');
   const all = Promise.all([
@@ -56,14 +56,14 @@ test('isolation: a frame that goes alone waits for what is in flight, and others
   }
 });
 
-test('isolation: it does not wait for ever', async () => {
+test('isolation: an isolated frame does not wait forever for frames in flight', async () => {
   const rig = rigOf({ patienceMs: 20 });
   await rig.beside('stuck');
   void rig.alone('first');
   await vi.waitFor(() => expect(rig.taken).toEqual(['stuck', 'first']));
 });
 
-test('isolation: where nothing may be sent any more no caller waits', async () => {
+test('isolation: once sending is no longer allowed, no caller waits', async () => {
   let isOpen = true;
   const rig = rigOf({ mayTake: () => isOpen });
   void rig.alone('first');

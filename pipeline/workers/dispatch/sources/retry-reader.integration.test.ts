@@ -80,7 +80,7 @@ function read(
   reader.open();
 }
 
-test('retry reader: hand back: a frame that comes back while the next one is being read is handed out again', async () => {
+test('retry reader: hand back: a frame that is handed back during the next read is delivered again', async () => {
   const destinationId = randomUUID();
   await store(destinationId, ['a', 'b', 'c']);
   const finished: string[] = [];
@@ -104,7 +104,7 @@ test('retry reader: hand back: a frame that comes back while the next one is bei
   });
 });
 
-test('retry reader: unreadable: a record of another version, or none at all, is reported and skipped', async () => {
+test('retry reader: unreadable: a record of another version, and a record without any, are reported and skipped', async () => {
   const destinationId = randomUUID();
   const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
   for (const text of strange) {
@@ -124,7 +124,7 @@ test('retry reader: unreadable: a record of another version, or none at all, is 
   expect(told).toEqual(strange);
 });
 
-test('retry reader: storm: frames handed back at any moment are all finished in the end, once each', async () => {
+test('retry reader: storm: frames that are handed back at any moment are all finished in the end, once each', async () => {
   const destinationId = randomUUID();
   const ids = Array.from({ length: 200 }, (_, i) => `e${i}`);
   await store(destinationId, ids);
@@ -146,7 +146,7 @@ test('retry reader: storm: frames handed back at any moment are all finished in 
   expect(finished.toSorted()).toEqual(ids.toSorted());
 });
 
-test('retry reader: finished frames after a held one leave the log once they take much of it, and are counted once removed', async () => {
+test('retry reader: finished frames behind an unfinished one are removed once they take much of the log, and then counted', async () => {
   const destinationId = randomUUID();
   await store(destinationId, ['held', ...Array.from({ length: 20 }, (_, n) => `done${n}`)]);
   let removedBytes = 0;

@@ -10,7 +10,7 @@ test('due times: with a steady clock, a frame is due at its time', () => {
   expect(times.dueAtMs(99_000, { wallMs: 100_000, monotonicMs: 7 })).toBe(7);
 });
 
-test('due times: with the clock set back by an hour, all frames of a tier are due within its delay, and keep their distances', () => {
+test('due times: after the clock was set back an hour, frames are due within their tier’s delay and keep their intervals', () => {
   const times = createDueTimes(5_000);
   const wallMs = 100_000;
   const due = [1_000, 1_500, 3_000].map((afterMs, index) =>
@@ -21,13 +21,13 @@ test('due times: with the clock set back by an hour, all frames of a tier are du
   expect(times.dueAtMs(wallMs + hourMs + 4_000, { wallMs: wallMs + 5_000, monotonicMs: 5_030 })).toBe(8_000);
 });
 
-test('due times: what was written since the clock was set back has its own time', () => {
+test('due times: a frame written after the clock was set back is due at its own time', () => {
   const times = createDueTimes(5_000);
   times.dueAtMs(100_000 + hourMs, { wallMs: 100_000, monotonicMs: 0 });
   expect(times.dueAtMs(102_000, { wallMs: 101_000, monotonicMs: 1_000 })).toBe(2_000);
 });
 
-test('due times: whatever the wall clock does, nothing waits for longer than the delay of its tier', () => {
+test('due times: property: whatever the wall clock does, no frame waits longer than the delay of its tier', () => {
   const step = fc.record({
     passedMs: fc.nat(20_000),
     jumpMs: fc.integer({ min: -2 * hourMs, max: 2 * hourMs }),

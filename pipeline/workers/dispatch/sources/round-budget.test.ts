@@ -6,7 +6,7 @@ import { CostBudget } from '../../../../shared/limits/index.ts';
 
 const unhurried = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1e9 });
 
-test('round budget: an account that spent its budget waits for the next round, and no other', async () => {
+test('round budget: only an account that has spent its budget waits for the next round', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const went: string[] = [];
   const busy = budgets.join('busy', () => went.push('busy'));
@@ -44,7 +44,7 @@ function workers(budgets: RoundBudgets, names: readonly string[], units: number,
   });
 }
 
-test('round budget: waiting dispatchers of an account are notified in turn, as many a round as its budget allows', async () => {
+test('round budget: waiting dispatchers of an account are notified in turn, per round as many as its budget allows', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: string[] = [];
   for (const budget of workers(budgets, ['a', 'b', 'c', 'd', 'e'], 50, told)) budget.wait();
@@ -56,7 +56,7 @@ test('round budget: waiting dispatchers of an account are notified in turn, as m
   expect(told).toEqual(['a', 'b', 'c', 'd', 'e', 'a']);
 });
 
-test('round budget: all waiting dispatchers are notified in one round where they spend nothing', async () => {
+test('round budget: all waiting dispatchers are notified in one round if they spend nothing', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: number[] = [];
   const waiting = Array.from({ length: 50 }, (_, index) => budgets.join('busy', () => told.push(index)));
@@ -65,7 +65,7 @@ test('round budget: all waiting dispatchers are notified in one round where they
   expect(told).toEqual(waiting.map((_, index) => index));
 });
 
-test('round budget: one that waits twice is notified once', async () => {
+test('round budget: a dispatcher that waits twice is notified once', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   let told = 0;
   const budget = budgets.join('busy', () => {
@@ -78,7 +78,7 @@ test('round budget: one that waits twice is notified once', async () => {
   expect(told).toBe(1);
 });
 
-test('round budget: one that has ended delays no other', async () => {
+test('round budget: a dispatcher that has ended does not delay other dispatchers', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: string[] = [];
   const ended = budgets.join('busy', () => told.push('ended'));
@@ -90,7 +90,7 @@ test('round budget: one that has ended delays no other', async () => {
   expect(told).toEqual(['ended', 'other']);
 });
 
-test('round budget: one that is ahead of its pace is notified when it may go on, and delays no other meanwhile', async () => {
+test('round budget: an account that is ahead of its pace is notified when it may continue, and delays no other account', async () => {
   let nowMs = 0;
   const pace = new CostBudget({ unitsPerMs: 10, unitsAtOnce: 10 }, () => nowMs);
   const budgets = new RoundBudgets(100, pace);
