@@ -127,7 +127,7 @@ test('supervisor: failure: an actor that fails is restarted with back-off, and n
   expect(stats.restarts.get('dispatcher')).toBe(3);
 });
 
-test('supervisor: quarantine: an actor that fails repeatedly is paused, and restarted much later', async () => {
+test('supervisor: quarantine: an actor that fails repeatedly is quarantined, and the other actors keep running', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { supervisor } = supervise(1, (id) => id === 'dispatcher-bad');
   void supervisor.run(dispatcher('bad'));

@@ -96,7 +96,7 @@ async function putReferences(
   await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
 }
 
-test('order over retries: 503: later events of the visitor wait behind, those of others pass', async () => {
+test('order across retries: 503: later events of the visitor wait, and events of other visitors are sent', async () => {
   let failures = 2;
   sink.answer(({ body }) => (has(body, 'a:000') && failures-- > 0 ? 503 : 200));
   const dispatcher = await rig.start();
@@ -114,7 +114,7 @@ test('order over retries: 503: later events of the visitor wait behind, those of
   expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, delivered: 7 });
 });
 
-test('order over retries: 429 with Retry-After: they wait as long as the first is asked to', async () => {
+test('order across retries: 429 with Retry-After: later events of the visitor wait as long as the first one must', async () => {
   const afterS = 2;
   sink.answer(() => (sink.requests.length === 1 ? { status: 429, headers: { 'retry-after': `${afterS}` } } : 200));
   await rig.start();
@@ -126,7 +126,7 @@ test('order over retries: 429 with Retry-After: they wait as long as the first i
   for (const { atMs } of later) expect(atMs).toBeGreaterThan((first?.atMs ?? 0) + afterS * 1_000 - 10);
 });
 
-test('order over retries: hang: a request without an answer keeps back the events behind it', async () => {
+test('order across retries: hang: a request without an answer holds back the events behind it', async () => {
   sink.answer(() => (sink.requests.length === 1 ? 'hang' : 200));
   await rig.start({ sender: { ...defaultSettings.sender, headersTimeoutMs: 300 } });
   await rig.send(events('a', 0, 1, 2));
@@ -138,7 +138,7 @@ test.each([
   ['one event a request', '1'],
   ['batches', '10'],
 ])(
-  'order over retries: flapping, %s: however often it fails, each visitor comes in order, every event once',
+  'order across retries: flapping, %s: however often requests fail, each visitor’s events are sent in order, once each',
   async (_what, batchSize) => {
     publishDestination({ batchSize });
     // The first request fails, and others by chance, but no event more than twice: its third wait would be half a minute.
@@ -165,7 +165,7 @@ test.each([
   },
 );
 
-test('order over retries: down: the breaker opens over many frames, and every visitor comes in order when it is back', async () => {
+test('order across retries: down: after the breaker was open, the events of every visitor are sent in order', async () => {
   sink.answer(() => ({ status: 503, delayMs: 30 }));
   const dispatcher = await rig.start({ concurrency: 4, framesBufferedMax: 8 });
   const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
@@ -181,7 +181,7 @@ test('order over retries: down: the breaker opens over many frames, and every vi
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: dead letter: where the first event becomes one, the next are sent', async () => {
+test('order across retries: dead letter: once the first event becomes a dead letter, the events behind it are sent', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
   await rig.start({ retryWindowMs: 1_500 });
   await rig.send(events('a', 0, 1, 2));
@@ -191,7 +191,7 @@ test('order over retries: dead letter: where the first event becomes one, the ne
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: window: the retry window of a waiting event begins with its own first attempt', async () => {
+test('order across retries: window: the retry window of a waiting event begins with its own first attempt', async () => {
   let failures = 2;
   sink.answer(({ body }) => (has(body, 'a:000') || failures-- > 0 ? 503 : 200));
   await rig.start({ retryWindowMs: 1_500 });
@@ -200,7 +200,7 @@ test('order over retries: window: the retry window of a waiting event begins wit
   expect((await rig.deadLetters()).map((letter) => letter.event.event.id)).toEqual(['a:000']);
 });
 
-test('order over retries: rules: a waiting first event that a new rule stops lets the next go', async () => {
+test('order across retries: rules: once a new rule stops the first waiting event, the event behind it is sent', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
   await rig.start();
   await rig.send([{ ...event('a', 0), name: 'Bad' }, event('a', 1)]);
@@ -215,7 +215,7 @@ test('order over retries: rules: a waiting first event that a new rule stops let
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: order none: later events are sent at once, and the failed one after them', async () => {
+test('order across retries: order "none": later events are sent at once, before the retry of the failed event', async () => {
   publishDestination({ order: 'none' });
   sink.answer(() => (sink.requests.length === 1 ? 503 : 200));
   const dispatcher = await rig.start();
@@ -225,7 +225,7 @@ test('order over retries: order none: later events are sent at once, and the fai
   expect(dispatcher.stats()).toMatchObject({ parked: 0, visitors_waiting: 0 });
 });
 
-test('order over retries: order changes: order none releases parked events, order visitor keeps waiting ones again', async () => {
+test('order across retries: changing `order` to "none" releases parked events; changing it to "visitor" holds later events back again', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? { status: 429, headers: { 'retry-after': '4' } } : 200));
   const dispatcher = await rig.start();
   await rig.send(events('a', 0, 1, 2));
@@ -242,7 +242,7 @@ test('order over retries: order changes: order none releases parked events, orde
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: limit: at visitorsMax waiting visitors no fresh events are taken until there is room', async () => {
+test('order across retries: limit: with visitorsMax visitors waiting, no fresh events are sent until there is room', async () => {
   let isDown = true;
   sink.answer(({ body }) => (isDown && idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
   const order = { ...defaultSettings.order, visitorsMax: 4 };
@@ -260,7 +260,7 @@ test('order over retries: limit: at visitorsMax waiting visitors no fresh events
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: limit: one visitor parks no more events than the limit', async () => {
+test('order across retries: limit: one visitor has no more parked events than the limit', async () => {
   let isDown = true;
   sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
   const order = { ...defaultSettings.order, eventsMax: 10 };
@@ -275,7 +275,7 @@ test('order over retries: limit: one visitor parks no more events than the limit
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: restart: waiting events are known again, and what comes a second time is not sent twice', async () => {
+test('order across retries: after a restart, waiting events are restored, and redelivered events are not sent twice', async () => {
   sink.answer(({ body }) => (idsOf(body)[0]?.endsWith('000') === true ? 503 : 200));
   const first = await rig.start();
   const visitors = ['a', 'b', 'c'];
@@ -296,7 +296,7 @@ test('order over retries: restart: waiting events are known again, and what come
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: cut off from the log, as by a kill, again and again while it flaps: each visitor comes in order', async () => {
+test('order across retries: cut off from the log, as by a kill, several times during failures: each visitor’s order is kept', async () => {
   sink.answer(() => (Math.random() < 0.3 ? 503 : { status: 200, delayMs: 3 }));
   const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
   for (let n = 0; n < 12; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
@@ -320,7 +320,7 @@ test('order over retries: cut off from the log, as by a kill, again and again wh
   expect(last.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
 });
 
-test('order over retries: restart: an event that was being moved when the process died is sent once', async () => {
+test('order across retries: restart: an event that was being moved when the process died is sent once', async () => {
   await putIntoTier(parkedTier, ['a:001', 'a:002', 'b:000'], 0);
   await putIntoTier(0, ['a:001'], 1);
   await rig.start();
@@ -330,7 +330,7 @@ test('order over retries: restart: an event that was being moved when the proces
   expect(takenOf('b')).toEqual(['b:000']);
 });
 
-test('order over retries: restart: events that were parked before the one they wait for was stored come in their order', async () => {
+test('order across retries: restart: events parked before the failure of the event ahead was stored are sent in order', async () => {
   await rig.send(events('first', 0));
   const first = await rig.start();
   await until('it is delivered', () => sink.taken().length === 1);
@@ -352,7 +352,7 @@ test('order over retries: restart: events that were parked before the one they w
   expect(second.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
 });
 
-test('order over retries: restart: only the events of a shared frame that still wait are sent again', async () => {
+test('order across retries: restart: only events of a shared frame that still wait are sent again', async () => {
   await putIntoTier(parkedTier, ['a:001', 'b:001', 'c:001'], 0);
   await putIntoTier(0, ['b:000'], 1);
   sink.answer(({ body }) => (has(body, 'b:000') ? 503 : 200));
@@ -367,7 +367,7 @@ test('order over retries: restart: only the events of a shared frame that still 
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: restart: what an earlier version left in the tiers, several of a visitor, is sent before anything fresh', async () => {
+test('order across retries: restart: events that an earlier version left in several tiers are sent before fresh events', async () => {
   await putIntoTier(0, ['a:000'], 1);
   await putIntoTier(1, ['a:001'], 2);
   await rig.send(events('a', 2));
@@ -376,7 +376,7 @@ test('order over retries: restart: what an earlier version left in the tiers, se
   expect(sink.taken().at(-1)).toBe('a:002');
 });
 
-test('order over retries: another process: events it parked are found, also those stored before later ones of this process', async () => {
+test('order across retries: another process: its parked events are found, even those stored before later ones of this process', async () => {
   let isDown = true;
   sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
@@ -396,7 +396,7 @@ test('order over retries: another process: events it parked are found, also thos
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: another process: several events of a visitor that it put into the tiers are all sent, before what is fresh', async () => {
+test('order across retries: another process: all events of a visitor that it put into tiers are sent before fresh events', async () => {
   const dispatcher = await rig.start();
   await putIntoTier(0, ['a:000', 'a:001'], 1);
   await putIntoTier(1, ['a:002'], 2);
@@ -410,7 +410,7 @@ test('order over retries: another process: several events of a visitor that it p
   await until('nothing waits', () => dispatcher.stats()['visitors_waiting'] === 0);
 });
 
-test('order over retries: replay: its events join the end of their visitor’s line, in their own order', async () => {
+test('order across retries: replay: replayed events join the end of their visitor’s queue, in their own order', async () => {
   let isDown = true;
   sink.answer(({ body }) => (isDown && has(body, 'a:005') ? 503 : 200));
   const dispatcher = await rig.start();
@@ -429,7 +429,7 @@ test('order over retries: replay: its events join the end of their visitor’s l
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: disabled: waiting events stay, and go in order when it is enabled again', async () => {
+test('order across retries: disabled: waiting events stay, and are sent in order when the destination is enabled again', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
   const dispatcher = await rig.start();
   await rig.send(events('a', 0, 1, 2));
@@ -444,7 +444,7 @@ test('order over retries: disabled: waiting events stay, and go in order when it
   expect(sink.taken()).toEqual(events('a', 0, 1, 2, 4).map(({ id }) => id));
 });
 
-test('order over retries: rows: a platform that takes some rows and not others gets one event of a visitor a request', async () => {
+test('order across retries: rows: a platform that may accept only some rows gets one event of a visitor per request', async () => {
   const answer = (body: string): string => {
     const { Records } = JSON.parse(body) as { Records: { PartitionKey: string }[] };
     const isFirst = sink.requests.length === 1;

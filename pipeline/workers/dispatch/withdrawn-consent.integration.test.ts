@@ -63,7 +63,7 @@ async function refuse(visitorId: string): Promise<void> {
   await until('the refusal is known', isKnown);
 }
 
-test('consent: an event is sent or stopped by what it says, with the purpose as reason, and counted', async () => {
+test('consent: the consent of an event decides whether it is sent; a stop is counted, with the purpose as reason', async () => {
   const dispatcher = await rig.start();
   await rig.send([
     { id: 'granted', consent: { advertising: true } },
@@ -88,7 +88,7 @@ test('consent: an event is sent or stopped by what it says, with the purpose as 
   });
 });
 
-test('consent: events that wait for a retry, and those after them, are stopped by a refusal; others go on in order', async () => {
+test('consent: a refusal stops events that wait for a retry, and the events behind them; other visitors’ events are sent in order', async () => {
   sink.answer(() => 503);
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
@@ -110,7 +110,7 @@ test('consent: events that wait for a retry, and those after them, are stopped b
   });
 });
 
-test('consent: events that wait in memory are stopped by a refusal, and a later grant lets later events go', async () => {
+test('consent: a refusal stops events that wait in memory, and after a later grant new events are sent', async () => {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   sink.answer(async () => {
@@ -135,7 +135,7 @@ test('consent: events that wait in memory are stopped by a refusal, and a later 
   await until('what came later arrived', () => sink.taken().includes('ann:3'));
 });
 
-test('consent: a replayed event is stopped by a refusal that came after the event', async () => {
+test('consent: a replayed event is stopped by a refusal that was made after the event', async () => {
   const dispatcher = await rig.start();
   await refuse('ann');
   const subject = retrySubject(rig.destinationId, replayTier);
@@ -153,7 +153,7 @@ test('consent: a replayed event is stopped by a refusal that came after the even
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 1 });
 });
 
-test('consent: a dispatcher that starts after the refusal stops waiting events, and another account sends its own of the same visitor id', async () => {
+test('consent: a dispatcher started after a refusal stops waiting events; the same visitor id in another account is not affected', async () => {
   const other = await createDispatcherRig(nats.url);
   configure(other);
   try {
@@ -170,7 +170,7 @@ test('consent: a dispatcher that starts after the refusal stops waiting events, 
   }
 });
 
-test('consent: a purpose that a later version disables is not asked for any more', async () => {
+test('consent: a refusal no longer stops events once a later version disables its purpose', async () => {
   sink.answer(() => 503);
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   await rig.send(events('ann', 0));
@@ -183,7 +183,7 @@ test('consent: a purpose that a later version disables is not asked for any more
   expect(sink.taken()).toEqual(['ann:0', 'ann:1']);
 });
 
-test('consent: nothing is sent until withdrawals are known, and then everything is', async () => {
+test('consent: no event is sent until withdrawals are known, and then all events are sent', async () => {
   await rig.connection[client].jsm.streams.delete(streams.withdrawals);
   await until('it is not known', () => !rig.erasures.isCurrent);
   const dispatcher = await rig.start();
@@ -194,7 +194,7 @@ test('consent: nothing is sent until withdrawals are known, and then everything 
   await until('it arrived', () => sink.taken().length === 1);
 });
 
-test('consent: an event opted out by a signal is sent for limited use if its destination is set to that, and a later refusal stops it', async () => {
+test('consent: with limited use set, an event opted out by a signal is still sent, and a later refusal stops it', async () => {
   const baseUrl = `${sink.url}/reddit`;
   const settings = { ...reddit.exampleSettings, baseUrl, onOptOut: 'limitedUse', order: 'visitor' };
   rig.configure({
@@ -226,7 +226,7 @@ test('consent: an event opted out by a signal is sent for limited use if its des
   expect(dispatcher.stats()).toMatchObject({ limited_use: 1, consent_stopped: 2, delivered: 2 });
 });
 
-test('consent: a broken string is no consent, and is counted', async () => {
+test('consent: a broken consent string grants nothing, and is counted', async () => {
   configure(rig, { signals: { tcf: { purposes: [1] }, gpp: ['saleOptOut'] } });
   const dispatcher = await rig.start();
   const broken = ['tcf', 'gpp', 'us_privacy'].map((name) => ({

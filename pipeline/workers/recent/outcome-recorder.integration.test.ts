@@ -79,7 +79,7 @@ async function written(): Promise<unknown[]> {
   return rows.map((row: Record<string, unknown>) => Object.values(row));
 }
 
-test('outcome recorder: an outcome names the version that decided it, and none where none did', async () => {
+test('outcome recorder: an outcome names the version that decided it, or no version if none did', async () => {
   await addEvents(['e1']);
   const versions = async (): Promise<unknown[]> => {
     const { rows } = await rig.pool.query<{ version_number: number | null }>(
@@ -95,7 +95,7 @@ test('outcome recorder: an outcome names the version that decided it, and none w
   }
 });
 
-test('outcome recorder: a stop by consent names what decided, and a later outcome takes it back', async () => {
+test('outcome recorder: a stop by consent records which consent decided, and a later outcome clears the record', async () => {
   await addEvents(['e1']);
   const stored = async (): Promise<unknown> => {
     const { rows } = await rig.pool.query<{ consent: unknown }>(
@@ -124,7 +124,7 @@ const exchanges = async (): Promise<unknown[]> => {
   return rows.map(({ answer, exchange: kept }) => [answer, kept]);
 };
 
-test('outcome recorder: a failed request and its answer stand with the outcome until another attempt, and leave with the event', async () => {
+test('outcome recorder: a failed request and its answer are kept until another attempt, and deleted with the event', async () => {
   await addEvents(['e1']);
   const recorder = start();
   recorder.record(outcomeOf('e1', { outcome: 'retrying', exchange: { read: () => exchange } }));
@@ -141,7 +141,7 @@ test('outcome recorder: a failed request and its answer stand with the outcome u
   expect(await exchanges()).toEqual([]);
 });
 
-test('outcome recorder: with too many waiting, failed requests are left out, counted, and the outcomes are recorded', async () => {
+test('outcome recorder: if too many failed requests wait, they are dropped and counted, but their outcomes are recorded', async () => {
   await addEvents(['e1', 'e2']);
   const recorder = start({ exchangesWaitingMax: 1, flushEveryMs: 200 });
   for (const id of ['e1', 'e2'])
@@ -153,7 +153,7 @@ test('outcome recorder: with too many waiting, failed requests are left out, cou
   await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ recorded: 2, exchanges_dropped: 1 }), within);
 });
 
-test('outcome recorder: writes what became of an event at each destination', async () => {
+test('outcome recorder: the outcome of an event is recorded for each destination', async () => {
   await addEvents(['e1']);
   const recorder = start();
   recorder.record(outcomeOf('e1'));
@@ -186,7 +186,7 @@ test('outcome recorder: the newest outcome stays, in any order and from any reco
   ]);
 });
 
-test('outcome recorder: an outcome that comes before its event waits for it', async () => {
+test('outcome recorder: an outcome that arrives before its event waits for the event', async () => {
   const recorder = start();
   recorder.record(outcomeOf('later'));
   await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ waiting: 1, recorded: 0 }), within);
@@ -201,7 +201,7 @@ test('outcome recorder: an outcome of an event that is not in the view is droppe
   expect(await written()).toEqual([]);
 });
 
-test('outcome recorder: over its bound the oldest outcomes are dropped and counted', async () => {
+test('outcome recorder: above the limit of waiting outcomes, the oldest are dropped and counted', async () => {
   const ids = Array.from({ length: 50 }, (_, n) => `e${String(n).padStart(2, '0')}`);
   await addEvents(ids);
   const recorder = start({ waitingMax: 20 });
@@ -211,7 +211,7 @@ test('outcome recorder: over its bound the oldest outcomes are dropped and count
   expect((await written()).map((row) => (row as unknown[])[0])).toEqual(ids.slice(-20));
 });
 
-test('outcome recorder: a destination over its rate has a sample recorded', async () => {
+test('outcome recorder: for a destination over its rate, a sample of the outcomes is recorded', async () => {
   const recorder = start({ perSecondMax: 1, burstMax: 100, flushEveryMs: 60_000 });
   for (let n = 0; n < 5_000; n += 1) recorder.record(outcomeOf(`e${n}`));
   const { dropped_sampled, waiting } = recorder.stats();
@@ -220,7 +220,7 @@ test('outcome recorder: a destination over its rate has a sample recorded', asyn
   expect(dropped_sampled).toBe(5_000 - waiting);
 });
 
-test('outcome recorder: over the rate of a thread the sample has the same events for all destinations', async () => {
+test('outcome recorder: over the rate of a thread, the same events are sampled for all destinations', async () => {
   const recorder = start({ ofThread: { perSecondMax: 1, burstMax: 64 }, flushEveryMs: 60_000 });
   const noted = new Map<string, number>();
   for (let event = 0; event < 500; event += 1) {
@@ -238,7 +238,7 @@ test('outcome recorder: over the rate of a thread the sample has the same events
   expect([...noted.values()].filter((outcomes) => outcomes === 10).length).toBeGreaterThan(3);
 });
 
-test('outcome recorder: an outcome that the database refuses does not prevent the others', async () => {
+test('outcome recorder: an outcome that the database refuses does not prevent other outcomes from being recorded', async () => {
   await addEvents(['e1', 'e2']);
   const recorder = start();
   recorder.record(outcomeOf('e1'));
@@ -249,7 +249,7 @@ test('outcome recorder: an outcome that the database refuses does not prevent th
   expect(await written()).toContainEqual(['e2', 'd1', 'delivered', 'ab', 1]);
 });
 
-test('outcome recorder: what was written or refused before the database failed is not written or counted again', async () => {
+test('outcome recorder: outcomes written or refused before a database failure are not written or counted again', async () => {
   await addEvents(['e1', 'e2']);
   let connections = 0;
   const pool: OutcomeRecorderOptions['pool'] = Object.create(rig.pipelinePool);
@@ -267,7 +267,7 @@ test('outcome recorder: what was written or refused before the database failed i
   expect(await written()).toHaveLength(2);
 });
 
-test('outcome recorder: what cannot be written is written once it can be', async () => {
+test('outcome recorder: outcomes that cannot be written are written once the database can take them', async () => {
   await addEvents(['e1', 'e2']);
   await rig.pool.query('alter table event_outcomes rename to event_outcomes_away');
   const recorder = start({ outcomesPerWrite: 1 });
@@ -307,7 +307,7 @@ test('outcome recorder: outcomes are deleted with their event', async () => {
   expect(await written()).toEqual([]);
 });
 
-test('outcome recorder: events of one id, of two visitors or two sources, have their own outcomes', async () => {
+test('outcome recorder: events with one id, but of different visitors or sources, have their own outcomes', async () => {
   const owners = [
     { sourceId: 'web', visitorId: 'ann' },
     { sourceId: 'web', visitorId: 'bob' },
@@ -332,7 +332,7 @@ test('outcome recorder: events of one id, of two visitors or two sources, have t
   }, within);
 });
 
-test('outcome recorder: an event that an earlier build put into the view takes the newest outcome of its id', async () => {
+test('outcome recorder: an event that an earlier build recorded gets the newest outcome of its id', async () => {
   await addEvents(['old']);
   await rig.pool.query('update recent_events set origin = 0 where account_id = $1', [account]);
   const recorder = start();

@@ -8,7 +8,7 @@ const sampledLine = (text: string) => ({ line: { bytes: text.length, read: () =>
 const read = (event: ResolvedEvent, bytesMax = 16_384) => readRecentEvent(sampledLine(encodeResolved(event)), bytesMax);
 const bodyOf = (event: ResolvedEvent, bytesMax?: number): unknown => JSON.parse(read(event, bytesMax)?.body ?? '');
 
-test('recent event: holds what the event and its visitor say', () => {
+test('recent event: contains the data of the event and its visitor', () => {
   const event = resolvedEvent('account-1', {
     id: 'e1',
     trace: '00-a-b-01',
@@ -31,13 +31,13 @@ test('recent event: holds what the event and its visitor say', () => {
   });
 });
 
-test('recent event: text is what PostgreSQL can hold', () => {
+test('recent event: text that PostgreSQL cannot store is removed or replaced', () => {
   const event = resolvedEvent('account-1', { id: 'a\0b', event: '\ud800x', event_properties: { 'k\0': 'v\0' } });
   expect(read(event)).toMatchObject({ id: 'ab', name: '\ufffdx' });
   expect(bodyOf(event)).toMatchObject({ event_properties: { k: 'v' } });
 });
 
-test('recent event: a large visitor leaves only what identifies it, a large event nothing but that', () => {
+test('recent event: if the visitor is too large, only its identity is kept; if the event is too large, only the visitor’s identity is', () => {
   const visitor = { id: 'v', email: 'a@example.com', custom_properties: { text: 'x'.repeat(3_000) } };
   expect(bodyOf(resolvedEvent('a', { visitor }), 2_000)).toEqual({
     event_properties: { plan: 'free' },

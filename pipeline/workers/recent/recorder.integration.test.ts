@@ -43,7 +43,7 @@ const claim = (userId: string, externalIds: readonly string[] = []): VisitorClai
   anonymousId: undefined,
 });
 
-test('recorder: an event is in the view with all its fields', async () => {
+test('recorder: an event is recorded with all its fields', async () => {
   const event = resolvedEvent(account, { id: 'e1', event: 'Order', test: true, version_number: 3 });
   await rig.send(account, [event]);
   const recorder = await rig.start();
@@ -60,7 +60,7 @@ test('recorder: an event is in the view with all its fields', async () => {
   await counts(recorder, { recent_recorded: 1, recent_skipped_sampled: 0 });
 });
 
-test('recorder: an event that comes twice is there once, as it came first', async () => {
+test('recorder: an event that arrives twice is recorded once, as it first arrived', async () => {
   const recorder = await rig.start();
   await rig.send(account, [resolvedEvent(account, { id: 'e1', event: 'First' })]);
   await rig.send(account, [
@@ -72,7 +72,7 @@ test('recorder: an event that comes twice is there once, as it came first', asyn
   await counts(recorder, { recent_not_needed: 1 });
 });
 
-test('recorder: a live event takes the place of a test event with its id, and no test event that of a live one', async () => {
+test('recorder: a live event replaces a test event with the same id, but a test event never replaces a live one', async () => {
   const recorder = await rig.start();
   const tried = (id: string) => resolvedEvent(account, { id, event: 'Tried', test: true });
   const live = (id: string) => resolvedEvent(account, { id, event: 'Live' });
@@ -84,7 +84,7 @@ test('recorder: a live event takes the place of a test event with its id, and no
   expect(rows.map(({ name, test: isTest }) => [name, isTest])).toEqual(rows.map(() => ['Live', false]));
 });
 
-test('order of effects: the position of the view moves only once it has the events', async () => {
+test('order of effects: the position of the recorder moves only once the events are recorded', async () => {
   const place = async (partition: number): Promise<number> => (await readPlace(rig.pool, partition)) ?? 0;
   const recorder = await rig.start();
   await rig.send(account, [resolvedEvent(account, { id: 'e1' })]);
@@ -114,7 +114,7 @@ test('recorder: the same id in two accounts is two events', async () => {
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['same']), within);
 });
 
-test('recorder: an event that cannot be read or stored is left out, and the others of its frame are recorded', async () => {
+test('recorder: an event that cannot be read or stored is left out, and other events of its frame are recorded', async () => {
   const lines = [
     encodeResolved(resolvedEvent(account, { id: 'a' })),
     'no json at all',
@@ -131,7 +131,7 @@ test('recorder: an event that cannot be read or stored is left out, and the othe
   expect(recorder.stats()).toMatchObject({ recent_recorded: 3, recent_unreadable: 1, recent_refused: 2 });
 });
 
-test('recorder: over its rate an account gets a sample and all its test events recorded, and other accounts everything', async () => {
+test('recorder: an account over its rate has a sample and all test events recorded, and other accounts have all events recorded', async () => {
   const other = randomUUID();
   const flood = names(3_000).map((id) => resolvedEvent(account, { id }));
   const tests = names(10, 't').map((id) => resolvedEvent(account, { id, test: true }));
@@ -149,7 +149,7 @@ test('recorder: over its rate an account gets a sample and all its test events r
   expect(recorder.stats()['recent_skipped_sampled']).toBe(3_000 - kept);
 });
 
-test('recorder: while the database is away events wait, and all are recorded once it is back', async () => {
+test('recorder: events wait while the database is away, and all are recorded once it is back', async () => {
   const admin = new pg.Client({ connectionString: rig.databaseUrl.replace(/\/[^/]+$/, '/postgres') });
   const database = new URL(rig.databaseUrl).pathname.slice(1);
   await admin.connect();
@@ -167,7 +167,7 @@ test('recorder: while the database is away events wait, and all are recorded onc
   await counts(recorder, { recent_skipped_behind: 0, recent_recorded: 50 });
 });
 
-test('recorder: over its bound of waiting bytes events are skipped and counted, and later ones are recorded', async () => {
+test('recorder: above the limit of waiting bytes, events are skipped and counted, and later events are recorded', async () => {
   const recorder = await rig.start({ waitingBytesMax: 4_096 });
   await rig.pool.query('alter table recent_events rename to recent_events_away');
   try {
@@ -186,7 +186,7 @@ test('recorder: over its bound of waiting bytes events are skipped and counted, 
   }, within);
 });
 
-test('recorder: a start after a crash records the events that were not written, and none a second time', async () => {
+test('recorder: a start after a crash records the events that were not written yet, and none twice', async () => {
   const first = await rig.start();
   await rig.send(account, [resolvedEvent(account, { id: 'written' })]);
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['written']), within);
@@ -215,7 +215,7 @@ test('recorder: a start reads at most caughtUpFramesMax frames of the log', asyn
   expect(recorder.stats()['recent_caught_up_frames']).toBe(5);
 });
 
-test('recorder: an event of an erased visitor that comes late is not recorded, not even under an alias', async () => {
+test('recorder: a late event of an erased visitor is not recorded, not even under an alias', async () => {
   const [older, younger, youngest] = [`older-${account}`, `younger-${account}`, `youngest-${account}`];
   const touches = [
     claim(older, ['customer-1']),
@@ -249,7 +249,7 @@ test('recorder: an event of an erased visitor that comes late is not recorded, n
   await counts(recorder, { recent_not_needed: 3 });
 });
 
-test('trim: the events received last stay, whenever they say they happened', async () => {
+test('trim: the most recently received events stay, whatever time they report', async () => {
   const nowMs = Date.now();
   const [first, second] = [names(120, 'a'), names(30, 'b')];
   await rig.start({ eventsMax: 50, trimEveryMs: 100 });
@@ -267,7 +267,7 @@ test('trim: the events received last stay, whenever they say they happened', asy
   await vi.waitFor(async () => expect((await idsOf(account)).sort()).toEqual(stay), within);
 });
 
-test('trim: each partition trims by number the accounts that it adds to, and only the first trims by age', async () => {
+test('trim: each partition enforces the row limit for the accounts it writes to; only the first partition removes rows by age', async () => {
   const [first, second] = [names(30, 'a'), names(30, 'b')];
   const old = { received_at: Date.now() - 600_000, time: Date.now() };
   await rig.start({ eventsMax: 50, ageMaxMs: 300_000, trimEveryMs: 50 }, { partition: 1, partitions: 2 });
@@ -297,7 +297,7 @@ test('recorder: the partitions share the rate of an account', async () => {
   expect(kept).toBeLessThanOrEqual(110);
 });
 
-test('trim: an account keeps the newest failed requests, found by an index, and every outcome', async () => {
+test('trim: an account keeps its newest failed requests, found by an index, and all its outcomes', async () => {
   await rig.send(
     account,
     names(5).map((id) => resolvedEvent(account, { id })),
@@ -332,7 +332,7 @@ test('trim: an account keeps the newest failed requests, found by an index, and 
   }
 });
 
-test('trim: events leave at their age, in every account', async () => {
+test('trim: events are removed at their maximum age, in every account', async () => {
   const other = randomUUID();
   const old = { received_at: Date.now() - 600_000, time: Date.now() };
   await rig.send(account, [resolvedEvent(account, { id: 'old', ...old }), resolvedEvent(account, { id: 'new' })]);
@@ -344,7 +344,7 @@ test('trim: events leave at their age, in every account', async () => {
   await vi.waitFor(async () => expect([await idsOf(other), await idsOf(account)]).toEqual([[], ['new']]), within);
 });
 
-test('recorder: an abort ends it while the database is away, and the next start records the event', async () => {
+test('recorder: an abort ends the recorder while the database is away, and the next start records the event', async () => {
   await rig.pool.query('alter table recent_events rename to recent_events_away');
   try {
     const recorder = await rig.start();

@@ -22,7 +22,7 @@ const many = (count: number, test = false): ResolvedEvent[] =>
     resolvedEvent('account-1', { id: `event-${n}`, test, event_properties: { text: 'ä\n💥' } }),
   );
 
-test('sample frame: takes every event of a small flow, as it is', () => {
+test('sample frame: at a low rate every event is taken, unchanged', () => {
   const given = many(3);
   const { events, lines, skipped } = sample(given, { perSecondMax: 1, burstMax: 100 });
   expect(events).toEqual(given);
@@ -30,14 +30,14 @@ test('sample frame: takes every event of a small flow, as it is', () => {
   expect(skipped).toBe(0);
 });
 
-test('sample frame: of a flood takes what the bucket allows and counts the rest', () => {
+test('sample frame: in a flood it takes as many events as the bucket allows and counts the rest as skipped', () => {
   const { events, skipped } = sample(many(5_000), { perSecondMax: 10, burstMax: 100 });
   expect(events.length).toBeGreaterThan(50);
   expect(events.length).toBeLessThanOrEqual(100);
   expect(events.length + skipped).toBe(5_000);
 });
 
-test('sample frame: test events are taken whatever the flood of live ones', () => {
+test('sample frame: all test events are taken, even during a flood of live events', () => {
   const flood = many(2_000);
   const tests = many(5, true);
   const mixed = [...flood.slice(0, 1_500), ...tests, ...flood.slice(1_500)];
@@ -45,7 +45,7 @@ test('sample frame: test events are taken whatever the flood of live ones', () =
   expect(events.filter(({ event }) => event.test)).toEqual(tests);
 });
 
-test('sample frame: in a flood events are chosen by the hash of their ids alone, as their outcomes are', () => {
+test('sample frame: in a flood, events are chosen only by the hash of their ids, as are their outcomes', () => {
   const rate = { perSecondMax: 1, burstMax: 100 };
   const flood = many(5_000).map((one, n) =>
     n % 3 === 0 ? { ...one, visitor: { ...one.visitor, id: `"${n}"` } } : one,
@@ -55,7 +55,7 @@ test('sample frame: in a flood events are chosen by the hash of their ids alone,
   expect(sample(flood, rate).events.map(({ event }) => event.id)).toEqual(wanted.map(({ event }) => event.id));
 });
 
-test('sample frame: lines that cannot be parsed are sampled, and an empty frame has none', () => {
+test('sample frame: lines that cannot be parsed are sampled too, and an empty frame has no lines', () => {
   const data = frameOfLines(['{"a":1}', 'no json']);
   const buckets = createSamplingBuckets({ perSecondMax: 1, burstMax: 100 });
   expect(sampleFrame({ subject, data, storedAtMs: 0 }, buckets).lines.map(({ line }) => line.read())).toEqual([
@@ -68,7 +68,7 @@ test('sample frame: lines that cannot be parsed are sampled, and an empty frame 
   });
 });
 
-test('sample frame: an event that brings a large visitor counts as several, wherever the visitor stands', () => {
+test('sample frame: an event with a large visitor counts as several events, even if the visitor is stored on another line', () => {
   const rate = { perSecondMax: 1, burstMax: 100 };
   const visitor = { id: 'v', custom_properties: { text: 'x'.repeat(40_000) } };
   const large = many(200).map((event) => ({ ...event, visitor }));

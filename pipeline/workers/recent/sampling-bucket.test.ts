@@ -13,11 +13,11 @@ function flood(perSecond: number, seconds: number, limits = rate): number[] {
   return Array.from({ length: events }, (_, n) => bucket.take(hashOf(`event-${n}`), (n * 1000) / perSecond));
 }
 
-test('sampling bucket: lets all through below its rate', () => {
+test('sampling bucket: below its rate, every event passes', () => {
   expect(flood(400, 60).every((sampleOf) => sampleOf === 1)).toBe(true);
 });
 
-test('sampling bucket: lets no more through than the rate and one burst, however large the flood', () => {
+test('sampling bucket: however large the flood, no more events pass than the rate and one burst allow', () => {
   fc.assert(
     fc.property(fc.integer({ min: 600, max: 20_000 }), (perSecond) => {
       const passed = flood(perSecond, 5, { perSecondMax: 50, burstMax: 500 }).filter((sampleOf) => sampleOf > 0);
@@ -40,7 +40,7 @@ test('sampling bucket: the sample of a flood is spread over the flood and repres
   expect(total / taken.length).toBeLessThan(1.1);
 });
 
-test('sampling bucket: of the same flood a bucket of twice the rate takes nearly all that the other takes', () => {
+test('sampling bucket: in the same flood, a bucket of twice the rate takes nearly all that the smaller bucket takes', () => {
   const sparse = flood(20_000, 20);
   const dense = flood(20_000, 20, { perSecondMax: 1_000, burstMax: 20_000 });
   const passed = sparse.flatMap((sampleOf, index) => (sampleOf > 0 ? [index] : []));
@@ -48,7 +48,7 @@ test('sampling bucket: of the same flood a bucket of twice the rate takes nearly
   expect(missed.length / passed.length).toBeLessThan(0.02);
 });
 
-test('sampling bucket: a time that goes back fills nothing', () => {
+test('sampling bucket: a clock that goes back does not refill the bucket', () => {
   const bucket = createSamplingBucket({ perSecondMax: 1_000, burstMax: 4 }, 10_000);
   for (let n = 0; n < 4; n += 1) bucket.take(() => 0, 10_000);
   expect(bucket.take(() => 0, 0)).toBe(0);
@@ -56,7 +56,7 @@ test('sampling bucket: a time that goes back fills nothing', () => {
   expect(bucket.take(() => 0, 10_004)).toBe(1);
 });
 
-test('sampling buckets: one key does not take from another', () => {
+test('sampling buckets: each key has its own bucket', () => {
   const buckets = createSamplingBuckets({ perSecondMax: 1, burstMax: 1 });
   expect(buckets.of('a', 0).take(() => 0, 0)).toBe(1);
   expect(buckets.of('a', 0).take(() => 0, 0)).toBe(0);

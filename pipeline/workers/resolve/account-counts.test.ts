@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AccountCounts } from './account-counts.ts';
 
-test('account counts: each account has its own, and past a number of accounts the others are counted together', () => {
+test('account counts: each account has its own count, up to a number of accounts; the rest share one count', () => {
   const counts = new AccountCounts('visitors_cut');
   for (let n = 0; n < 150; n += 1) counts.add(`a${n}`, 2);
   counts.add('a0', 1);

@@ -105,7 +105,7 @@ test.each([
   ['small events, a few in a frame', settings, 10, 3_000],
   ['far over what a partition holds by default', defaultSettings, 1_500, 24_000],
 ])(
-  'resolver: an account whose visitors are not written delays no other, at any backlog: %s',
+  'resolver: an account whose visitors cannot be written does not delay other accounts, at any backlog: %s',
   (_, limits, bytes, events) =>
     withRig(async (rig) => {
       const [stuck, fine] = [randomUUID(), randomUUID()];
@@ -138,7 +138,7 @@ test.each([
     }),
 );
 
-test('resolver: an account that sends faster than its visitors are written does not make the others wait for its backlog', () =>
+test('resolver: a backlog of an account that sends faster than its visitors are written does not delay other accounts', () =>
   withRig(async (rig) => {
     const [busy, fine] = [randomUUID(), randomUUID()];
     const store = createVisitorStore(rig.pool);
@@ -162,7 +162,7 @@ test('resolver: an account that sends faster than its visitors are written does 
     await resolver.stop(5_000);
   }));
 
-test('resolver: the queue of an account is taken over by the next resolver, in order and once', () =>
+test('resolver: the next resolver takes over the queue of an account, in order and once', () =>
   withRig(async (rig) => {
     const [stuck, fine] = [randomUUID(), randomUUID()];
     const store = createVisitorStore(rig.pool);
@@ -198,7 +198,7 @@ test('resolver: the queue of an account is taken over by the next resolver, in o
     await last.stop(5_000);
   }));
 
-test('resolver: the events of an only account are not moved to a queue', () =>
+test('resolver: if there is only one account, its events are not moved to a queue', () =>
   withRig(async (rig) => {
     const only = randomUUID();
     const opened = createLatch();
@@ -251,7 +251,7 @@ test('resolver: an event whose visitor the database cannot write becomes a dead 
     }
   }));
 
-test('resolver: while no statement of any account is done in time nothing becomes a dead letter, and all goes on after it', () =>
+test('resolver: while statements of all accounts time out, no event becomes a dead letter, and work continues afterwards', () =>
   withRig(async (rig) => {
     const accounts = [randomUUID(), randomUUID()];
     const pool = createVisitorPool({
@@ -284,7 +284,7 @@ test('resolver: while no statement of any account is done in time nothing become
     }
   }));
 
-test('resolver: one failing event in a batch of many accounts is found, and it alone becomes a dead letter', () =>
+test('resolver: in a batch of many accounts, only the single failing event becomes a dead letter', () =>
   withRig(async (rig) => {
     const accounts = Array.from({ length: 30 }, () => randomUUID());
     const [bad = ''] = accounts;

@@ -97,7 +97,7 @@ test('checkpoints: a start after a stop reads no frame and knows every event', (
     expect(await resend(rig, 10, 40)).toEqual({ resolved: 10, duplicates: 20, framesRead: 0 });
   }));
 
-test('checkpoints: a start after a crash reads the frames that came after the last one', () =>
+test('checkpoints: a start after a crash reads only the frames after the last checkpoint', () =>
   withRig(async (rig) => {
     await sendEach(rig, 0, 10);
     await resolve(rig, 10);
@@ -111,7 +111,7 @@ test('checkpoints: a start after a crash reads the frames that came after the la
     expect(await resend(rig, 0, 15)).toEqual({ resolved: 0, duplicates: 15, framesRead: 5 });
   }));
 
-test('checkpoints: a log without any is read whole once, and has them from then on', () =>
+test('checkpoints: without checkpoints the log is read whole once, and checkpoints are written from then on', () =>
   withRig(async (rig) => {
     await sendEach(rig, 0, 20);
     await resolve(rig, 20);
@@ -129,7 +129,7 @@ test('checkpoints: a start after EVENTS was purged still knows every event', () 
     expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 0, duplicates: 20 });
   }));
 
-test('checkpoints: where old ones cannot be removed a resolver starts all the same, and the next start reads those written after them', async () => {
+test('checkpoints: if old checkpoints cannot be removed, a resolver still starts, and the next start reads the newer ones', async () => {
   const withoutRemoval = testUsersConfig()
     .split('\n')
     .filter((line) => !/STREAM\.(MSG\.DELETE|PURGE)\.DEDUPLICATION/.test(line))
@@ -155,7 +155,7 @@ test('checkpoints: where old ones cannot be removed a resolver starts all the sa
   }
 });
 
-test('checkpoints: where one is missing, what follows is read from the log', () =>
+test('checkpoints: if one checkpoint is missing, the frames after it are read from the log', () =>
   withRig(async (rig) => {
     const resolver = await rig.start(0, { settings: often });
     const seqs: number[] = [];
@@ -176,7 +176,7 @@ test('checkpoints: where one is missing, what follows is read from the log', () 
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
   }));
 
-test('checkpoints: a longer window, or a larger table, is filled from the log', () =>
+test('checkpoints: after the window and the table are enlarged, the table is filled from the log', () =>
   withRig(async (rig) => {
     await sendEach(rig, 0, 10);
     const small = { windowMs: 3_600_000, idsMax: 1_000 };
@@ -185,7 +185,7 @@ test('checkpoints: a longer window, or a larger table, is filled from the log', 
     expect(await resend(rig, 0, 10)).toEqual({ resolved: 0, duplicates: 10, framesRead: 0 });
   }));
 
-test('checkpoints: of two resolvers of a partition the later one writes, and misses nothing of the earlier one', () =>
+test('checkpoints: of two resolvers of a partition only the later one writes, and it has all ids of the earlier one', () =>
   withRig(async (rig) => {
     const earlier = await rig.start(0, { settings: seldom });
     await sendEach(rig, 0, 5);
@@ -204,7 +204,7 @@ test('checkpoints: of two resolvers of a partition the later one writes, and mis
     expect(await resend(rig, 0, 5)).toEqual({ resolved: 0, duplicates: 5, framesRead: 0 });
   }));
 
-test('checkpoints: those that the table needs no more are removed, and the others fill it', () =>
+test('checkpoints: checkpoints that the table no longer needs are removed, and the remaining ones fill it', () =>
   withRig(async (rig) => {
     const events = 20_000;
     const deduplication = { windowMs: 3_600_000, idsMax: 1_600 };
@@ -222,7 +222,7 @@ test('checkpoints: those that the table needs no more are removed, and the other
     await next.stop(5_000);
   }));
 
-test('checkpoints: ids that the window has left behind are removed with their checkpoints', () =>
+test('checkpoints: ids older than the window are removed with their checkpoints', () =>
   withRig(async (rig) => {
     const settings = { ...often, deduplication: { windowMs: 40, idsMax: 1_000 } };
     const resolver = await rig.start(0, { settings });
@@ -238,7 +238,7 @@ test('checkpoints: ids that the window has left behind are removed with their ch
     expect(await countCheckpoints(rig)).toBeLessThan(90);
   }));
 
-test('checkpoints: without their stream neither a start nor an event is delayed', () =>
+test('checkpoints: without their stream, neither a start nor an event is delayed', () =>
   withRig(async (rig) => {
     const { jsm } = rig.connection[client];
     const { config } = await jsm.streams.info(streams.deduplication);
@@ -251,10 +251,10 @@ test('checkpoints: without their stream neither a start nor an event is delayed'
   }));
 
 /** An id in the table whose event is not in the log would have the event dropped when it comes again. */
-describe('checkpoints of frames that retention removed while older ones of another account wait', () => {
+describe('checkpoints of frames that retention removed while older frames of another account wait', () => {
   const body = { event: 'E', userId: 'u' };
 
-  test('checkpoints: a reconnect finds nothing lost, and the resolver goes on', () =>
+  test('checkpoints: after a reconnect, no frame counts as lost, and the resolver continues', () =>
     withRig(async (rig) => {
       const [slow, quick] = [randomUUID(), randomUUID()];
       const connection = await connectLog({ url: nats.url, name: 'resolver' });
@@ -281,7 +281,7 @@ describe('checkpoints of frames that retention removed while older ones of anoth
       }
     }));
 
-  test('checkpoints: the next start keeps each of them and knows every event', () =>
+  test('checkpoints: the next start keeps every checkpoint and recognizes every event', () =>
     withRig(async (rig) => {
       const [slow, quick] = [randomUUID(), randomUUID()];
       const first = await rig.start(0, { settings: often });
@@ -346,7 +346,7 @@ describe('checkpoints of frames that the log lost', () => {
     await cp(from, to, { recursive: true });
   };
 
-  test('checkpoints: after EVENTS was restored from an older copy, what it lost is taken again', () =>
+  test('checkpoints: after EVENTS was restored from an older copy, the events it lost are accepted again', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);
@@ -358,7 +358,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
     }));
 
-  test('checkpoints: what EVENTS lost is taken again where other partitions have given the lost sequences to their frames', () =>
+  test('checkpoints: events that EVENTS lost are accepted again, even if other partitions have reused their sequences', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);
@@ -371,7 +371,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
     }));
 
-  test('checkpoints: what EVENTS lost is taken again where the stream was recreated and has grown past the old one', () =>
+  test('checkpoints: events that EVENTS lost are accepted again, even if the recreated stream has outgrown the old one', () =>
     withOwnLog(async ({ rig }) => {
       const { jsm } = rig.connection[client];
       await sendEach(rig, 0, 10);
@@ -384,7 +384,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 10)).toMatchObject({ resolved: 10, duplicates: 0 });
     }));
 
-  test('checkpoints: a resolver whose last frames are gone after a reconnect ends, and the next takes them again', () =>
+  test('checkpoints: a resolver whose last frames are lost after a reconnect ends, and the next one accepts their events again', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       const resolver = await rig.start(0, { settings: often });
       const failure = resolver.done.then(
@@ -402,7 +402,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
     }));
 
-  test('checkpoints: a resolver whose last frames are gone writes nothing more, whatever it had begun', () =>
+  test('checkpoints: a resolver whose last frames are lost writes nothing more, not even work it had begun', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       const store = createVisitorStore(rig.pool);
       let release: () => void = () => undefined;
@@ -433,7 +433,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await rig.written()).toHaveLength(10);
     }));
 
-  test('checkpoints: what retention has removed from EVENTS is still known', () =>
+  test('checkpoints: events that retention removed from EVENTS are still recognized', () =>
     withOwnLog(async ({ rig }) => {
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);

@@ -84,7 +84,7 @@ async function resolve(events: readonly TestEvent[]) {
   return { account, written: await rig.written(account), isDenied };
 }
 
-test('consent: a refusal is announced for its visitor alone, and taken back by a later grant', async () => {
+test('consent: a refusal is announced only for its own visitor, and a later grant withdraws it', async () => {
   const { written, isDenied } = await resolve([
     identify('ann', { ads: false }),
     identify('bob', { ads: true }),
@@ -98,7 +98,7 @@ test('consent: a refusal is announced for its visitor alone, and taken back by a
   expect([isDenied(bob), isDenied(eve), isDenied(ann, randomUUID())]).toEqual([false, false, false]);
 });
 
-test('consent: a refusal holds for the ids a visitor had before', async () => {
+test('consent: a refusal also holds for earlier ids of the visitor', async () => {
   const { written, isDenied } = await resolve([
     track({ userId: 'device' }),
     identify('phone', {}, { body: { userId: 'phone', externalId: 'person', userProperties: {} } }),
@@ -146,7 +146,7 @@ test('consent: an event has the consent sent with it, in any known format, and i
   ]);
 });
 
-test('consent: what a visitor denied is announced again after a crash, by whatever event shows it', () => {
+test('consent: any later event of a visitor announces the stored refusal again, since a crash may have lost it', () => {
   const withdrawals = createWithdrawals({
     connection: rig.pipelineConnection,
     visitors: createVisitorStore(rig.pool),
@@ -161,7 +161,7 @@ test('consent: what a visitor denied is announced again after a crash, by whatev
   ]);
 });
 
-test('consent: Global Privacy Control that comes on is announced for the events of its visitor that wait, and for no new visitor', async () => {
+test('consent: when Global Privacy Control turns on, it is announced for the visitor’s waiting events, but not for a new visitor', async () => {
   const { account, written } = await resolve([
     track({ userId: 'ann' }),
     track({ userId: 'ann' }, { gpc: true }),
@@ -176,7 +176,7 @@ test('consent: Global Privacy Control that comes on is announced for the events 
   expect([isOn(fresh), isOn(bob)]).toEqual([false, false]);
 });
 
-test('consent: Global Privacy Control of a browser is kept with its visitor, and a grant of the visitor beside it', async () => {
+test('consent: Global Privacy Control is kept with a visitor if a browser sends it, but not if a server source does', async () => {
   const { written } = await resolve([
     track({ userId: 'ann' }, { gpc: true }),
     track({ userId: 'ann', externalId: 'person' }, { source: 'source-server' }),

@@ -7,7 +7,7 @@ import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-
 const windowMs = 25_600;
 const stepMs = 100;
 
-test('deduplication: exact inside the window, forgetful at most one step behind it', () => {
+test('deduplication: exact inside the window; an id is forgotten at most one step after the window', () => {
   const event = fc.record({ id: fc.integer({ min: 0, max: 30 }), afterMs: fc.integer({ min: 0, max: 6_000 }) });
   fc.assert(
     fc.property(fc.array(event, { maxLength: 120 }), (events) => {
@@ -28,21 +28,21 @@ test('deduplication: exact inside the window, forgetful at most one step behind 
   );
 });
 
-test('deduplication: the same id of another account is another event', () => {
+test('deduplication: the same id in another account counts as a different event', () => {
   const table = createDeduplication({ windowMs, idsMax: 100 });
   expect(table.add(hashEvent('a', 'e'), 1)).toBe(true);
   expect(table.add(hashEvent('b', 'e'), 1)).toBe(true);
   expect(table.add(hashEvent('a', 'e'), 2)).toBe(false);
 });
 
-test('deduplication: time that goes back counts as standing still', () => {
+test('deduplication: a clock that goes back counts as standing still', () => {
   const table = createDeduplication({ windowMs, idsMax: 100 });
   table.add(hashEvent('a', 'late'), 1_000_000);
   expect(table.add(hashEvent('a', 'early'), 900_000)).toBe(true);
   expect(table.add(hashEvent('a', 'early'), 1_000_000 + windowMs - 1)).toBe(false);
 });
 
-test('deduplication: a full table keeps the newest ids, and the effective window says how far back they go', () => {
+test('deduplication: a full table keeps the newest ids, and the effective window tells how far back they reach', () => {
   const idsMax = 16 * 100;
   const table = createDeduplication({ windowMs, idsMax });
   const total = 10_000;
@@ -58,7 +58,7 @@ test('deduplication: a full table keeps the newest ids, and the effective window
   expect(table.add(hashEvent('a', '10'), nowMs)).toBe(true);
 });
 
-test('deduplication: a table filled with packed ids is the table they were added to one by one', () => {
+test('deduplication: a table filled with packed ids equals a table filled with the same ids one by one', () => {
   const steps = fc.array(fc.tuple(fc.nat(6_000), fc.array(fc.nat(400), { maxLength: 60 })), { maxLength: 40 });
   fc.assert(
     fc.property(steps, (runs) => {
@@ -88,14 +88,14 @@ test('deduplication: a table filled with packed ids is the table they were added
   );
 });
 
-test('deduplication: ids that expired give their place back', () => {
+test('deduplication: expired ids free their space', () => {
   const table = createDeduplication({ windowMs, idsMax: 100_000 });
   for (let id = 0; id < 10_000; id += 1) table.add(hashEvent('a', String(id)), 1_000);
   for (let id = 0; id < 1_000; id += 1) table.add(hashEvent('b', String(id)), 1_000 + windowMs + stepMs);
   expect(table.size).toBe(1_000);
 });
 
-test('deduplication: until the window is over, an event may repeat one that was added packed', () => {
+test('deduplication: until the window is over, an event may be a repetition of one that was added packed', () => {
   const table = createDeduplication({ windowMs, idsMax: 1_000 });
   const hash = hashEvent('a', 'e');
   expect(table.has(hash)).toBe(false);

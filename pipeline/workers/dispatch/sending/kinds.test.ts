@@ -73,7 +73,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(secrets.filter((secret) => JSON.stringify(exchange).includes(secret))).toEqual([]);
   });
 
-  test.each([401, 403])('%i: the destination is paused, and the event is retried', async (status) => {
+  test.each([401, 403])('%i: the key counts as refused, and the event is retried', async (status) => {
     const { attempts, isUp, isAccessRefused } = await send({ status, body: '{}' });
     expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', refusesAccess: true });
     expect([isUp, isAccessRefused]).toEqual([false, true]);
@@ -99,7 +99,7 @@ describe('kinds that report a refused key without a 401', () => {
     ['TikTok', 200, { code: 40_105 }],
     ['AWSKinesis', 400, { __type: 'UnrecognizedClientException' }],
     ['Amplitude', 400, { code: 400, error: 'Invalid API key: x' }],
-  ])('%s, %i, %j: is paused after one request', async (id, status, body) => {
+  ])('%s, %i, %j: the key counts as refused after one request', async (id, status, body) => {
     const kind = destinationKinds.find(({ descriptor }) => descriptor.id === id);
     if (kind === undefined) throw new Error(`there is no ${id}`);
     destination.answer(() => ({ status, body: JSON.stringify(body) }));

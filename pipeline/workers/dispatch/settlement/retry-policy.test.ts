@@ -46,7 +46,7 @@ test('retry policy: refusal: the event becomes a dead letter at once, and its at
   });
 });
 
-test('retry policy: access refused: the event waits a little longer than the pause, however often, and no attempt is counted', () => {
+test('retry policy: access refused: the event waits a little longer than the pause, however long ago it failed first, and no attempt is counted', () => {
   expect(policy(refused, 0)).toMatchObject({ kind: 'paused', tier: retryTier(3), notBeforeMs: 60_000 });
   const nowMs = 9 * windowMs;
   expect(policy({ ...refused, nowMs }, 1)).toEqual({

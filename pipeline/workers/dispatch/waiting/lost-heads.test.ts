@@ -34,14 +34,14 @@ function open(isFinished: () => boolean = () => false) {
   return { waiting, counts, order, head, onLost, watching };
 }
 
-test('lost heads: an event that was never stored is counted and let go, and the next one of its visitor goes on', async () => {
+test('lost heads: an event that was never stored is counted as lost, and the next event of its visitor may go', async () => {
   const { waiting, counts, onLost, watching } = open();
   await vi.waitFor(() => expect(waiting.canRelease('v')).toBe(true));
   expect([counts.retries_lost, onLost.mock.calls]).toEqual([1, [[1]]]);
   await watching.stop();
 });
 
-test('lost heads: one whose message was read and finished without it is let go', async () => {
+test('lost heads: an event is lost if its message in the log was read and finished without it', async () => {
   const { waiting, counts, order, head, watching } = open(() => true);
   order.placed(head, { tier: 20, seq: 7 });
   await vi.waitFor(() => expect(waiting.canRelease('v')).toBe(true));
@@ -49,7 +49,7 @@ test('lost heads: one whose message was read and finished without it is let go',
   await watching.stop();
 });
 
-test('lost heads: one that is on its way to the log stays, however long that takes', async () => {
+test('lost heads: an event that is on its way to the log is not lost, however long that takes', async () => {
   const { waiting, counts, order, head, watching } = open();
   order.storing(head, new Promise(() => undefined));
   // After as many checks, a head that is not on its way to the log is lost.

@@ -7,7 +7,7 @@ import type { Follower } from './waiting-visitors.ts';
 const parkedAs = { attempted: notAttempted, origin: undefined, isCopied: true };
 const ids = (followers: readonly Follower[]): string => followers.map(({ key }) => key).join(' ');
 
-test('waiting visitors: follower: goes once the head is settled, and not before', () => {
+test('waiting visitors: follower: may go only once the head is settled', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
   waiting.park('v', 'b', parkedAs, { seq: 1, index: 0 });
@@ -17,7 +17,7 @@ test('waiting visitors: follower: goes once the head is settled, and not before'
   expect(waiting.isWaiting('v')).toBe(true);
 });
 
-test('waiting visitors: follower: does not go before the log has it', () => {
+test('waiting visitors: follower: may not go before the log has stored it', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
   const b = waiting.park('v', 'b', parkedAs);
@@ -27,7 +27,7 @@ test('waiting visitors: follower: does not go before the log has it', () => {
   expect(ids(waiting.release('v', 9))).toBe('b');
 });
 
-test('waiting visitors: follower that is not stored in the log after all: later ones go, and a visitor without any waits no more', () => {
+test('waiting visitors: follower that is not stored in the log: later followers may go; with none left, the visitor no longer waits', () => {
   const waiting = new WaitingVisitors();
   const a = waiting.park('v', 'a', parkedAs);
   const b = waiting.park('v', 'b', parkedAs, { seq: 1, index: 0 });
@@ -38,7 +38,7 @@ test('waiting visitors: follower that is not stored in the log after all: later 
   expect([waiting.isWaiting('v'), waiting.parked]).toEqual([false, 0]);
 });
 
-test('waiting visitors: follower that fails: is the head, and what was released behind it waits again, in order', () => {
+test('waiting visitors: follower that fails: becomes the head, and the followers released behind it wait again, in order', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
   for (const [index, id] of ['b', 'c', 'd', 'e'].entries()) waiting.park('v', id, parkedAs, { seq: 1, index });
@@ -51,7 +51,7 @@ test('waiting visitors: follower that fails: is the head, and what was released 
   expect(ids(waiting.release('v', 9))).toBe('c d e');
 });
 
-test('waiting visitors: knows: every event that waits, however many there are, of its visitor only', () => {
+test('waiting visitors: knows: finds every waiting event, however many there are, under its own visitor only', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'head');
   for (let n = 0; n < 100; n += 1) waiting.park('v', `e${n}`, parkedAs, { seq: n, index: 0 });
@@ -65,7 +65,7 @@ test('waiting visitors: knows: every event that waits, however many there are, o
   expect(waiting.knows('v', 'e1')).toBe(true);
 });
 
-test('waiting visitors: counts: visitors and parked events, none when all is settled', () => {
+test('waiting visitors: counts: visitors and parked events are counted, and both are zero when all is settled', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'a');
   waiting.addHead('w', 'x');
@@ -79,7 +79,7 @@ test('waiting visitors: counts: visitors and parked events, none when all is set
   expect([waiting.size, waiting.parked]).toEqual([0, 0]);
 });
 
-test('waiting visitors: property: however attempts end, each visitor gets its events in order, each once until a restart', () => {
+test('waiting visitors: property: however attempts end, each visitor’s events are sent in order, once each until a restart', () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('fresh' as const), visitor: fc.nat(2) }) },
     {
