@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
 
-test('pipeline: configuration: destinations are added, changed and removed while it runs', async () => {
+test('pipeline: configuration: destinations come, change and go while it runs', async () => {
   const { rig, sink } = await open();
   const account = randomUUID();
   const [one, two] = [randomUUID(), randomUUID()];
@@ -174,7 +174,7 @@ test('pipeline: log restart: after a log server is killed and restarted, no even
   expect(new Set(sink.taken('/two'))).toEqual(new Set(numbered(10, 10).map(({ id }) => id)));
 });
 
-test('pipeline: SIGTERM without a log: exits within its deadline', async () => {
+test('pipeline: SIGTERM without a log: ends within its deadline', async () => {
   const own = await startTestNats();
   const { rig, sink } = await openRig(own.url, database.url, { SHUTDOWN_DEADLINE_MS: '20000' });
   const account = randomUUID();

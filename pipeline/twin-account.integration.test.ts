@@ -83,7 +83,7 @@ async function flood(rig: PipelineRig, subject: string, count: number): Promise<
     await publish(rig.connection, subject, randomBytes(10_000), { msgId: randomUUID(), timeoutMs: 10_000 });
 }
 
-test('twin account: whatever one account does, the data of another account with the same ids stays, byte for byte', async () => {
+test('twin account: whatever one account does, another account with the same ids keeps its data, byte for byte, and continues', async () => {
   const megabyte = String(1024 ** 2);
   const { rig, sink } = await openRig(nats.url, database.url, {
     RETENTION_EVERY_MS: '100',

@@ -36,7 +36,7 @@ test('two stacks: a pipeline is refused if its INSTANCE_ID is in use by a live p
   await (await startOn(rig, 'local')).stop();
 });
 
-test('two stacks: after a pipeline was killed, its INSTANCE_ID is free again', async () => {
+test('two stacks: a pipeline that was killed leaves its INSTANCE_ID free', async () => {
   const { rig, sink } = await openRig(nats.url, database.url);
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
@@ -51,7 +51,7 @@ test('two stacks: after a pipeline was killed, its INSTANCE_ID is free again', a
   await next.stop();
 });
 
-test('two stacks: a pipeline that uses the database of another deployment is refused', async () => {
+test('two stacks: a pipeline with the database of another deployment is refused', async () => {
   const { rig } = await openRig(nats.url, database.url);
   const first = await startOn(rig, 'a');
   const { rig: other } = await openRig(nats.url, otherDatabase.url);
@@ -59,7 +59,7 @@ test('two stacks: a pipeline that uses the database of another deployment is ref
   await first.stop();
 });
 
-test('two stacks: a pipeline started on an unmigrated database ends once a migration shows that another deployment owns it', async () => {
+test('two stacks: a pipeline started on an unmigrated database ends once that database names another deployment', async () => {
   const { rig: own } = await openRig(nats.url, database.url);
   await (await startOn(own, 'c')).stop();
   const late = await createTestDatabase();

@@ -152,7 +152,7 @@ test.each([
   }
 });
 
-test('encodings: x-gzip is read like gzip, and a 415 names the accepted encodings', async () => {
+test('encodings: x-gzip is gzip, and a 415 names the encodings that are read', async () => {
   const { token } = testSources.web;
   const row = { event: 'Packed', distinctId: 'packed-own' };
   const message = { type: 'track', event: 'Packed', anonymousId: 'a', messageId: 'packed-spec' };

@@ -211,7 +211,7 @@ test('webhook: a time outside the window is kept as original_time, and the event
   }
 });
 
-test('webhook: invalid visitor input, which the provider cannot correct, is accepted', async () => {
+test('webhook: visitor input that a provider cannot correct is accepted', async () => {
   const long = 'x'.repeat(5_000);
   const body = `{"id":"odd","fields":{"E-mail":"${long}@example.com","First name":"${long}","Last name":"a\\u0000b\\ud83d","Note":"\\\\u0000","City":7}}`;
   expect((await post(addressOf(tokenOf(plain, 'Heyflow')), body)).status).toBe(200);

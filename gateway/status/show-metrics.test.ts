@@ -50,7 +50,7 @@ function rig() {
   return { page, requests, gate, commit };
 }
 
-test('gateway metrics: every series is shown from the start, with zero if it has counted nothing yet', async () => {
+test('gateway metrics: every series is shown from the start, with zero if nothing was counted', async () => {
   const text = await rig().page.text();
   for (const series of [
     'sluice_gateway_requests_total{route="track",code="503"} 0',

@@ -108,7 +108,7 @@ test('membership: an instance that does not release its actors is waited for onl
   expect(one.membership.instances).toContain('one');
 });
 
-test('membership: while the log is slow for all instances, none is declared dead; a silent instance is, afterwards', async () => {
+test('membership: while the log is slow for all instances, none is declared dead; afterwards a silent instance is declared dead', async () => {
   const silentForMs = 1_000;
   const one = await join('one', 0, silentForMs);
   const two = await join('two', 0, silentForMs);

@@ -4,7 +4,7 @@ import { ownerOf } from './membership.ts';
 
 const actors = Array.from({ length: 300 }, (_, i) => `dispatcher-${i}`);
 
-test('ownership: without any instance, an actor has no owner', () => {
+test('ownership: without an instance an actor has no owner', () => {
   expect(ownerOf('resolver-0', [])).toBeUndefined();
 });
 

@@ -141,7 +141,7 @@ test('retirement: a destination in CONFIG is left alone, even if the view of thi
   expect(await it.isThere()).toBe(true);
 });
 
-test('retirement: an actor that is not in CONFIG is retired in the second round, with its waiting events', async () => {
+test('retirement: an actor that CONFIG does not have is retired in the second round, with its waiting events', async () => {
   const it = await createDestination();
   await it.has([]);
   await it.suspect();

@@ -8,7 +8,7 @@ test.each([
   [1, 200],
   [4, 1_600],
   [8, 10_000],
-])('restart policy: after %i failures in a row, the next restart waits %i ms', (before, delayMs) => {
+])('restart policy: with %i failures before, a restart waits %i ms', (before, delayMs) => {
   expect(decideRestart(before, 0, 0)).toEqual({ kind: 'restart', delayMs, failuresInARow: before + 1 });
 });
 
@@ -26,7 +26,7 @@ test('restart policy: stable run: after a stable run the count of failures start
   expect(decideRestart(9, 60_000, 0)).toMatchObject({ kind: 'restart', failuresInARow: 1, delayMs: 100 });
 });
 
-test('restart policy: property: delays stay within their limits', () => {
+test('restart policy: property: delays are within their bounds', () => {
   fc.assert(
     fc.property(
       fc.nat(50),

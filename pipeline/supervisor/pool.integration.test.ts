@@ -6,7 +6,7 @@ import { compiledPath } from '../../shared/runtime/compiled-path.ts';
 const run = promisify(execFile);
 const mebibyte = 1024 ** 2;
 
-test('pool: threads have the configured heap size, whatever the heap size of the main thread', async () => {
+test('pool: threads have the configured heap, whatever the heap of the main thread', async () => {
   const source = `
     import { getHeapStatistics } from 'node:v8';
     import { createPool } from ${JSON.stringify(compiledPath(new URL('./pool.ts', import.meta.url)))};

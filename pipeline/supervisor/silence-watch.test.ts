@@ -17,7 +17,7 @@ afterEach(() => {
 const watch = (): SilenceWatch =>
   (watched = watchSilence({ silenceMaxMs: 8_000, waitedMs: () => waitedMs, onSilent: () => void (silences += 1) }));
 
-test('silence: a thread that reports in time is never reported as silent; a thread that stops is, once', () => {
+test('silence: a thread that reports in time is never reported as silent; a thread that stops is reported once', () => {
   const { heard } = watch();
   for (let second = 0; second < 30; second += 1) {
     vi.advanceTimersByTime(1_000);

@@ -139,7 +139,7 @@ test('supervisor: quarantine: an actor that fails repeatedly is quarantined, and
   expect(supervisor.states).toMatchObject({ quarantined: 1, running: 1 });
 });
 
-test('supervisor: quarantine: failures of the log never pause an actor, however long they last', async () => {
+test('supervisor: quarantine: no actor is paused for failures of the log, however long they last', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let isLogAway = true;
   const { supervisor, stats } = supervise(1, () => isLogAway, { ...broken, isBlameless: true });
@@ -255,7 +255,7 @@ test('supervisor: configuration: a configuration is applied once every live thre
     expect(told).toContainEqual(expect.objectContaining({ kind: 'configure', revision: 7 }));
 });
 
-test('supervisor: remove: an actor stops for good, and running it again starts a new one', async () => {
+test('supervisor: remove: stops an actor for good; running it again starts a new one', async () => {
   const { supervisor, hosts, stats } = supervise(1);
   await supervisor.run(dispatcher('d'));
   const removed = supervisor.remove('dispatcher-d');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRetryUses } from './retry-uses.ts';
 
-test('retry uses: accounts with messages in the retry log are counted; before the first check the configured size is used', () => {
+test('retry uses: accounts with messages in the retry log are counted, and before the first check the configured size is used', () => {
   const accounts = new Map(Object.entries({ a1: 'a', a2: 'a', b1: 'b', c1: 'c' }));
   const uses = createRetryUses({
     capacity: 1_000,

@@ -70,7 +70,7 @@ function start(own: Partial<BacklogWatchOptions> = {}): BacklogWatch {
   return watch;
 }
 
-test('backlog: frames, events and the time of the oldest are known for each reader, whether it runs or not', async () => {
+test('backlog: frames, events and the time of the oldest frame are known for each reader, whether it runs or not', async () => {
   const [late, done] = [dispatcherConsumer('late'), dispatcherConsumer('done')];
   await claimConsumer(connection, consumer(streams.ingest, resolverConsumer(1), ingestSubject(1)));
   await claimConsumer(connection, consumer(streams.events, late, eventsOfAccount('a')));
@@ -121,7 +121,7 @@ test('backlog: retries and dead letters are counted by destination, over all tie
   expect(watch?.deadLetters.get('late')).toBe(1);
 });
 
-test('backlog: an instance shows no backlogs while another instance reads them', async () => {
+test('backlog: an instance shows nothing while another instance reads the backlogs', async () => {
   let isOurs = true;
   start({ owns: () => isOurs });
   await expect.poll(() => watch?.streams.size, within).toBeGreaterThan(0);

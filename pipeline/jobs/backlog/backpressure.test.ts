@@ -39,7 +39,7 @@ test('backpressure: a destination that cannot be reached does not make its accou
   expect(judge({ a1: 4_200 })?.accounts).toEqual([['account-of-a', 4_200]]);
 });
 
-test('backpressure: a report names at most the maximum number of accounts, those with the longest waits', () => {
+test('backpressure: a report has at most the maximum number of accounts, those that wait longest', () => {
   const judge = judgeOf(2);
   judge({ a: 0, b: 0, c: 0 });
   expect(judge({ a: 200, b: 300, c: 250 })?.accounts).toEqual([

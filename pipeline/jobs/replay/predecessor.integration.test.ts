@@ -130,7 +130,7 @@ test('predecessor: an instance that stood still before it recorded a replay’s 
   expect(await sent()).toEqual(ids);
 });
 
-test('predecessor: an instance that stood still before it claimed a replay is refused, and does not begin the replay', async () => {
+test('predecessor: an instance that stood still before it claimed a replay is refused, and does not begin', async () => {
   const { id } = await askFor('log');
   const held = gate.hold(`$KV.REPLAYS.${replayKey(rig.destinationId, id)}`);
   const predecessor = await run('predecessor');

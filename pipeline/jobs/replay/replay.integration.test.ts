@@ -104,7 +104,7 @@ async function fillRoom(frames = framesWaitingMax): Promise<void> {
   }
 }
 
-test('replay: dead letters: all are sent again with their original ids, and are no longer dead letters', async () => {
+test('replay: dead letters: all are sent again with the ids they had, and are no longer dead letters', async () => {
   const dispatcher = await refuseAll(20);
   await run();
   const { id } = await replay({ what: 'dead-letters' });
@@ -276,7 +276,7 @@ test('replay: live: a replay waits while its destination is not published', asyn
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('replay: dead letters of erased visitors are deleted, and their events are not sent again', async () => {
+test('replay: dead letters of erased visitors are deleted, and nothing of them is sent again', async () => {
   const dispatcher = await refuseAll(6);
   await erase('e1', 'e4');
   await run();

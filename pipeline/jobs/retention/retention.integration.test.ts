@@ -195,7 +195,7 @@ test('retention: events: frames that a destination may not have finished stay wh
   await until('both are known', async () => (await left(streams.events, a)) === 6);
 });
 
-test('order of effects: acknowledgements are read before references of retries, so that a referenced event stays', async () => {
+test('order of effects: references of retries are read after acknowledgements, so that a referenced event stays', async () => {
   const gate = await openLogGate(nats.url);
   const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retention-gated' });
   await store(eventsSubject('a', 0), 10);
@@ -243,7 +243,7 @@ test('retention: events: old finished events are removed even if there is room',
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(3);
 });
 
-test('retention: events: only a destination over its quota of waiting events skips; readers that only count do not delay removal', async () => {
+test('retention: events: a destination skips events only if it is over its quota; readers that only count do not delay removal', async () => {
   await store(eventsSubject('a', 0), 60, 10_000);
   await store(eventsSubject('b', 1), 10, 10_000);
   await acknowledge(streams.events, dispatcherConsumer('a-down'), eventsOfAccount('a'), 0);
@@ -260,7 +260,7 @@ test('retention: events: only a destination over its quota of waiting events ski
   expect(retention?.late).toBe(1);
 });
 
-test('retention: events: a destination whose oldest event has waited too long skips all that have waited too long', async () => {
+test('retention: events: a destination whose oldest event has waited too long skips the events that have', async () => {
   await store(eventsSubject('a', 0), 5);
   await acknowledge(streams.events, dispatcherConsumer('old'), eventsOfAccount('a'), 0);
   const { lastSeq } = await readStreamState(connection, streams.events);

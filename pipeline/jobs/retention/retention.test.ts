@@ -32,7 +32,7 @@ describe('retention policy', () => {
     expect(keepFromBySize(given, { high: 0.7, low: 0.5 }, 0)).toBe(expected);
   });
 
-  test('keepFromBySize: continues from the previous position if that freed too little', () => {
+  test('keepFromBySize: continues from the previous position where that freed too little', () => {
     expect(keepFromBySize(state, { high: 0.7, low: 0.5 }, 61)).toBe(61 + 15);
     expect(keepFromBySize(state, { high: 0.7, low: 0.5 }, 101)).toBe(101);
   });

@@ -76,7 +76,7 @@ test.each([
   expect(read).toEqual(outcome === undefined ? undefined : [outcome]);
 });
 
-test('fetch: an answer with an error status yields no event, whatever its body', () => {
+test('fetch: an answer with an error status has no event, whatever its body', () => {
   const { fetch } = targetOf(configOf(secrets));
   const answer = { headers: {}, body: '{"id":"1","field_data":[{"name":"email","values":["a@b.test"]}]}' };
   expect(fetch && fetchedEvent(fetch, { ...answer, status: 200 })).toMatchObject({ email: 'a@b.test', name: 'Lead' });
@@ -89,7 +89,7 @@ test('fetch: a token that cannot be decrypted is a problem of the source, and a 
   expect(targetOf(configOf(secrets, { status: 'Disabled' })).destination.isEnabled).toBe(false);
 });
 
-test('fetch: a source that cannot be read stays a target, so that it keeps its position, but gets no requests', () => {
+test('fetch: a source that cannot be read stays a dispatch target, but gets no requests', () => {
   const config = configOf(secrets, { whitelistDomains: 7 });
   expect(config.collections.sources.map(({ id }) => id)).not.toContain('leads');
   expect(targetOf(config)).toMatchObject({ destination: { id: 'leads' }, prepared: undefined });

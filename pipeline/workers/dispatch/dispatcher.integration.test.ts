@@ -66,7 +66,7 @@ test('dispatcher: accepts: an event that the platform cannot use is skipped and 
   await until('it is counted', async () => (await rig.counted()).join() === '1,0,0,0');
 });
 
-test('dispatcher: groups: events of different groups are sent in separate requests, at the same time', async () => {
+test('dispatcher: groups: events of different groups go in separate requests, at the same time', async () => {
   const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
   publishDestination({ type: 'GA4MeasurementProtocol', settings });
   await rig.start();
@@ -148,7 +148,7 @@ test('dispatcher: reject: a refused event becomes a dead letter with the reason 
   expect(await rig.counted()).toEqual([0, 1, 0, 0]);
 });
 
-test("dispatcher: failed attempt: request and answer are kept in the outcome and the dead letter, but not in retries", async () => {
+test("dispatcher: failed attempt: the platform's answer and the request are in the outcome and the dead letter, and in no retry", async () => {
   const headers = { authorization: 'Bearer k3y-that-opens' };
   const settings = { httpDestinationUrl: `${sink.url}/hook`, headers: JSON.stringify(headers) };
   publishDestination({ settings });
@@ -175,7 +175,7 @@ test("dispatcher: failed attempt: request and answer are kept in the outcome and
   expect(letter?.event.event.id).toBe('a');
 });
 
-test('dispatcher: window: an event that is never accepted becomes a dead letter at the end of the retry window', async () => {
+test('dispatcher: window: an event that is never accepted becomes a dead letter at the end of the window', async () => {
   sink.answer(() => 500);
   await rig.start({ retryWindowMs: 1_200 });
   await rig.send([{ id: 'a' }]);
@@ -408,7 +408,7 @@ test('dispatcher: key refused: events received during the pause are sent as soon
   expect(sink.taken()).toEqual(['late']);
 });
 
-test('dispatcher: key refused: the destination is probed again even without a change, and waiting events arrive in order', async () => {
+test('dispatcher: key refused: the destination is probed again without a change, and waiting events arrive in order', async () => {
   let isRefused = true;
   sink.answer(() => (isRefused ? 403 : 200));
   const accessRetry = { minMs: 300, maxMs: 600 };
@@ -422,7 +422,7 @@ test('dispatcher: key refused: the destination is probed again even without a ch
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('dispatcher: key refused: an event for which alone the key is refused does not delay others, and becomes a dead letter', async () => {
+test('dispatcher: key refused: an event for which alone the key is refused does not delay other events, and becomes a dead letter', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('poison') ? 403 : 200));
   const accessRetry = { minMs: 300, maxMs: 600 };
   const dispatcher = await rig.start({ accessRetry });
@@ -542,7 +542,7 @@ test('dispatcher: stop: finishes requests in flight and hands back the rest, whi
   expect(await rig.counted()).toEqual([40, 0, 0, 0]);
 });
 
-test('dispatcher: stop: waits for an answer, even longer than the tolerated standstill', async () => {
+test('dispatcher: stop: waits for an answer even if it takes longer than a tolerated standstill', async () => {
   sink.answer(() => ({ status: 200, delayMs: 2_500 }));
   const first = await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -554,7 +554,7 @@ test('dispatcher: stop: waits for an answer, even longer than the tolerated stan
   expect(sink.requests).toHaveLength(1);
 });
 
-test('dispatcher: frames: with a small limit the dispatcher fetches one frame at a time, and still gets all of them', async () => {
+test('dispatcher: frames: with a small limit it fetches one frame at a time, and gets all of them', async () => {
   sink.answer(() => 'hang');
   const dispatcher = await rig.start({ concurrency: 1, bytesHeldMax: 1 });
   for (const event of numbered(20)) await rig.send([event]);
@@ -585,7 +585,7 @@ test('dispatcher: stop: does not wait for a destination that hangs', async () =>
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: requests that all end at once are settled over several rounds, within the account’s budget', async () => {
+test('dispatcher: requests that end all at once are settled over several rounds, within the budget of the account', async () => {
   const [atOnce, settledInARoundMax] = [32, 8];
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000 };
   // Allows two or three failures in a round.
@@ -656,7 +656,7 @@ test('dispatcher: suspected frames are worked on one at a time, and events of a 
   expect(ranges.filter(({ from, to }) => to > second && from < to)).toEqual([]);
 });
 
-test('dispatcher: suspected frames do not wait for retries that hang', async () => {
+test('dispatcher: frames that are suspected do not wait for retries that hang', async () => {
   sink.answer((request) => (idsOf(request.body).includes('stuck') ? 'hang' : 200));
   await replay(['stuck']);
   await rig.start({ suspicion: { ...noSuspicion, log: { watched: { from: 1, to: 1_000 }, quarantined: [] } } });
@@ -666,7 +666,7 @@ test('dispatcher: suspected frames do not wait for retries that hang', async () 
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: retry share: a destination that fails every other request is paused at its share, and continues when it is well', async () => {
+test('dispatcher: retry share: a destination that fails every other request is paused at its share, and continues once it recovers', async () => {
   publishDestination({ order: 'none' });
   let isWell = false;
   let requests = 0;

@@ -40,7 +40,7 @@ async function erase(visitorId: string, atMs = Date.now()): Promise<void> {
   await until('the erasure is known', isKnown);
 }
 
-test('erased visitors: events that wait for a retry, and those behind them, are not sent; other visitors’ events are, in order', async () => {
+test('erased visitors: events that wait for a retry, and events behind them, are not sent; other visitors’ events are sent in order', async () => {
   sink.answer(() => 503);
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
@@ -104,7 +104,7 @@ test.each([
   expect(dispatcher.stats()).toMatchObject({ erased: 2, failed_attempts: 1, dead_letters: 0, retries: 0, parked: 0 });
 });
 
-test('erased visitors: a dispatcher that starts after the erasure sends none of their events, wherever the events waited', async () => {
+test('erased visitors: a dispatcher that starts after the erasure sends none of their events, wherever these waited', async () => {
   sink.answer(() => 503);
   const first = await rig.start();
   await rig.send([...events('ann', 0, 1), ...events('bob', 0)]);

@@ -75,7 +75,7 @@ test('geo regions: an address has a country, and a state where the database has 
   }
 });
 
-test('geo regions: without a database every region is unknown, and a file that is not a database is an error', async () => {
+test('geo regions: without a database every region is unknown, and a file that is no database is an error', async () => {
   const path = join(folder, 'broken.mmdb');
   await writeFile(path, 'no database');
   expect((await openGeoRegions(undefined)).regionOf('9.9.9.9')).toEqual({ country: '', state: '' });

@@ -114,7 +114,7 @@ test('order of effects: an unreadable line is acknowledged only once the dead le
   await until('it is kept', async () => (await rig.unreadable()).length === 1);
 });
 
-test('order of effects: an event whose rules take too much work is acknowledged only once the dead letters have it', async () => {
+test('order of effects: an event that takes too much work is acknowledged only once the dead letters have it', async () => {
   const logic = { condition: { property: 'event.event', operator: 'Contains', value: 'y'.repeat(3_000) } };
   rig.configure({
     destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
@@ -158,7 +158,7 @@ test('order of effects: an event that is received a second time is acknowledged 
   expect(acknowledged()).toEqual([seqOf(0), seqOf(1), other]);
 });
 
-test('order of effects: an event behind a failed event of its visitor is acknowledged only once it is parked', async () => {
+test('order of effects: an event behind a failed one of its visitor is acknowledged only once it is parked', async () => {
   answerTo({ failed: 500 });
   await startGated();
   await rig.send([{ id: 'failed', visitor: 'v' }]);

@@ -65,7 +65,7 @@ async function startMailServer(): Promise<MailServer> {
   return { port: (server.server.address() as AddressInfo).port, received, connections: () => open };
 }
 
-test('other protocols: SMTP: a greylisted message is retried, a refused one becomes a dead letter, and sessions end with the destination', async () => {
+test('other protocols: SMTP: a greylisted message is retried, a refused one is a dead letter, and sessions end with the destination', async () => {
   const server = await startMailServer();
   configure('SMTP', {
     host: '127.0.0.1',

@@ -38,7 +38,7 @@ async function leaveWaiting(): Promise<void> {
 }
 const waiting = [1, 2, 3, 4, 5].map((n) => `waiting-${n}`);
 
-test('position: without health and consumer, a destination continues from its position, whenever it was last published', async () => {
+test('position: a destination continues from its position even without its health and consumer, whenever it was last published', async () => {
   await leaveWaiting();
   await loseHealth();
   await loseConsumer();
@@ -78,7 +78,7 @@ test('position: a position that an earlier build recorded with the destinationâ€
   expect(second.stats()['positions_lost']).toBe(0);
 });
 
-test('position: without a stored position, a consumer of an earlier build is adopted where it stopped', async () => {
+test('position: a consumer of an earlier build, without a stored position, is taken over where it stopped', async () => {
   await leaveWaiting();
   await rig.positionBucket.delete(positionKey(rig.destinationId));
   await loseHealth();
@@ -87,7 +87,7 @@ test('position: without a stored position, a consumer of an earlier build is ado
   expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
 });
 
-test('position: an owner from an earlier term can no longer write', async () => {
+test('position: an owner of an earlier term writes nothing any more', async () => {
   const options = { ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 };
   const earlier = await OwnedPosition.claim(options, undefined);
   const place = { upTo: 1, above: [], storedUntilMs: 1, parts: [] };
@@ -110,7 +110,7 @@ test('position: a dispatcher ends if another one claims its destination, even if
   expect(await ended).toMatchObject({ code: 'consumer_taken' });
 });
 
-test('position: an answer to a write that gets lost does not end the owner', async () => {
+test('position: an answer that was lost on its way does not end the owner', async () => {
   let isAnswerLost = true;
   const bucket: typeof rig.positionBucket = {
     ...rig.positionBucket,

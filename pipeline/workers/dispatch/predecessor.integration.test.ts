@@ -58,7 +58,7 @@ test('predecessor: a dispatcher that stood still before it stored its position i
   expect(await rig.position()).toMatchObject({ owner: 'successor', term: stored?.term });
 });
 
-test('predecessor: a dispatcher that stood still with unsent events sends none of them, and ends', async () => {
+test('predecessor: a dispatcher that stood still with events to send sends none of them, and ends', async () => {
   let answer: (answer: DestinationAnswer) => void = () => undefined;
   const first = new Promise<DestinationAnswer>((resolve) => (answer = resolve));
   sink.answer(() => (sink.requests.length === 1 ? first : 200));

@@ -113,7 +113,7 @@ function versionsOf(destinationId: string, url: string): readonly Version[] {
 /** The version and the erasures that were live when a request arrived, and the status of its answer. */
 type Arrived = { readonly live: number; readonly erased: ReadonlySet<string>; status: number };
 
-test('published changes: each request is made by the live version, and each outcome names that version', async () => {
+test('published changes: each request is made by the version that is live, and each outcome names it', async () => {
   const versions = versionsOf(rig.destinationId, sink.url);
   const arrived: Arrived[] = [];
   const held: (() => void)[] = [];

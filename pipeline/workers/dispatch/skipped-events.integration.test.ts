@@ -73,7 +73,7 @@ test('skipped events: a long backlog is skipped without being read, and counted 
   expect(sink.taken().filter((id) => id.startsWith('late')).length).toBeLessThan(20);
 });
 
-test('skipped events: a dispatcher with suspected frames skips them too; a quarantined frame becomes a dead letter', async () => {
+test('skipped events: a dispatcher with suspected frames skips and records events too; a quarantined frame becomes a dead letter', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('stuck') ? 'hang' : 200));
   await rig.send([{ id: 'stuck' }]);
   await rig.send([{ id: 'deadly' }]);

@@ -70,7 +70,7 @@ test('suspected retries: each suspected retry is sent with nothing else in fligh
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('suspected retries: a quarantined retry becomes a dead letter with its attempts; the events after it are sent', async () => {
+test('suspected retries: a quarantined retry becomes a reported dead letter with its attempts, and the events after it are sent', async () => {
   const deadly = await put(0, ['a:1', 'b:1']);
   await put(0, ['c:1']);
   const parked = await put(parkedTier, ['a:2', 'a:3', 'c:2']);

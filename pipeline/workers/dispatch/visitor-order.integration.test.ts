@@ -376,7 +376,7 @@ test('order across retries: restart: events that an earlier version left in seve
   expect(sink.taken().at(-1)).toBe('a:002');
 });
 
-test('order across retries: another process: its parked events are found, even those stored before later ones of this process', async () => {
+test('order across retries: another process: its parked events are found, even if this process has parked later events since', async () => {
   let isDown = true;
   sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });

@@ -135,7 +135,7 @@ test('consent: a refusal stops events that wait in memory, and after a later gra
   await until('what came later arrived', () => sink.taken().includes('ann:3'));
 });
 
-test('consent: a replayed event is stopped by a refusal that was made after the event', async () => {
+test('consent: a replayed event is stopped by a refusal that came after the event', async () => {
   const dispatcher = await rig.start();
   await refuse('ann');
   const subject = retrySubject(rig.destinationId, replayTier);

@@ -186,7 +186,7 @@ test('outcome recorder: the newest outcome stays, in any order and from any reco
   ]);
 });
 
-test('outcome recorder: an outcome that arrives before its event waits for the event', async () => {
+test('outcome recorder: an outcome that comes before its event waits for it', async () => {
   const recorder = start();
   recorder.record(outcomeOf('later'));
   await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ waiting: 1, recorded: 0 }), within);
@@ -220,7 +220,7 @@ test('outcome recorder: for a destination over its rate, a sample of the outcome
   expect(dropped_sampled).toBe(5_000 - waiting);
 });
 
-test('outcome recorder: over the rate of a thread, the same events are sampled for all destinations', async () => {
+test('outcome recorder: over the rate of a thread the sample has the same events for all destinations', async () => {
   const recorder = start({ ofThread: { perSecondMax: 1, burstMax: 64 }, flushEveryMs: 60_000 });
   const noted = new Map<string, number>();
   for (let event = 0; event < 500; event += 1) {

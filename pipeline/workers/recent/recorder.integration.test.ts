@@ -43,7 +43,7 @@ const claim = (userId: string, externalIds: readonly string[] = []): VisitorClai
   anonymousId: undefined,
 });
 
-test('recorder: an event is recorded with all its fields', async () => {
+test('recorder: an event is in the view with all its fields', async () => {
   const event = resolvedEvent(account, { id: 'e1', event: 'Order', test: true, version_number: 3 });
   await rig.send(account, [event]);
   const recorder = await rig.start();
@@ -84,7 +84,7 @@ test('recorder: a live event replaces a test event with the same id, but a test 
   expect(rows.map(({ name, test: isTest }) => [name, isTest])).toEqual(rows.map(() => ['Live', false]));
 });
 
-test('order of effects: the position of the recorder moves only once the events are recorded', async () => {
+test('order of effects: the position of the view moves only once it has the events', async () => {
   const place = async (partition: number): Promise<number> => (await readPlace(rig.pool, partition)) ?? 0;
   const recorder = await rig.start();
   await rig.send(account, [resolvedEvent(account, { id: 'e1' })]);
@@ -114,7 +114,7 @@ test('recorder: the same id in two accounts is two events', async () => {
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['same']), within);
 });
 
-test('recorder: an event that cannot be read or stored is left out, and other events of its frame are recorded', async () => {
+test('recorder: an event that cannot be read or stored is left out, and the others of its frame are recorded', async () => {
   const lines = [
     encodeResolved(resolvedEvent(account, { id: 'a' })),
     'no json at all',
@@ -186,7 +186,7 @@ test('recorder: above the limit of waiting bytes, events are skipped and counted
   }, within);
 });
 
-test('recorder: a start after a crash records the events that were not written yet, and none twice', async () => {
+test('recorder: a start after a crash records the events that were not written, and none a second time', async () => {
   const first = await rig.start();
   await rig.send(account, [resolvedEvent(account, { id: 'written' })]);
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['written']), within);
@@ -297,7 +297,7 @@ test('recorder: the partitions share the rate of an account', async () => {
   expect(kept).toBeLessThanOrEqual(110);
 });
 
-test('trim: an account keeps its newest failed requests, found by an index, and all its outcomes', async () => {
+test('trim: an account keeps the newest failed requests, found by an index, and every outcome', async () => {
   await rig.send(
     account,
     names(5).map((id) => resolvedEvent(account, { id })),

@@ -68,7 +68,7 @@ test('sample frame: lines that cannot be parsed are sampled too, and an empty fr
   });
 });
 
-test('sample frame: an event with a large visitor counts as several events, even if the visitor is stored on another line', () => {
+test('sample frame: an event with a large visitor counts as several events, even if the frame stores that visitor only once', () => {
   const rate = { perSecondMax: 1, burstMax: 100 };
   const visitor = { id: 'v', custom_properties: { text: 'x'.repeat(40_000) } };
   const large = many(200).map((event) => ({ ...event, visitor }));

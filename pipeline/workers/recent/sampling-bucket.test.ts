@@ -17,7 +17,7 @@ test('sampling bucket: below its rate, every event passes', () => {
   expect(flood(400, 60).every((sampleOf) => sampleOf === 1)).toBe(true);
 });
 
-test('sampling bucket: however large the flood, no more events pass than the rate and one burst allow', () => {
+test('sampling bucket: lets no more through than the rate and one burst, however large the flood', () => {
   fc.assert(
     fc.property(fc.integer({ min: 600, max: 20_000 }), (perSecond) => {
       const passed = flood(perSecond, 5, { perSecondMax: 50, burstMax: 500 }).filter((sampleOf) => sampleOf > 0);

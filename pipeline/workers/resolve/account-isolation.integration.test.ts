@@ -162,7 +162,7 @@ test('resolver: a backlog of an account that sends faster than its visitors are 
     await resolver.stop(5_000);
   }));
 
-test('resolver: the next resolver takes over the queue of an account, in order and once', () =>
+test('resolver: the queue of an account is taken over by the next resolver, in order and once', () =>
   withRig(async (rig) => {
     const [stuck, fine] = [randomUUID(), randomUUID()];
     const store = createVisitorStore(rig.pool);

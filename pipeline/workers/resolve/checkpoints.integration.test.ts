@@ -238,7 +238,7 @@ test('checkpoints: ids older than the window are removed with their checkpoints'
     expect(await countCheckpoints(rig)).toBeLessThan(90);
   }));
 
-test('checkpoints: without their stream, neither a start nor an event is delayed', () =>
+test('checkpoints: without their stream neither a start nor an event is delayed', () =>
   withRig(async (rig) => {
     const { jsm } = rig.connection[client];
     const { config } = await jsm.streams.info(streams.deduplication);
@@ -251,7 +251,7 @@ test('checkpoints: without their stream, neither a start nor an event is delayed
   }));
 
 /** An id in the table whose event is not in the log would have the event dropped when it comes again. */
-describe('checkpoints of frames that retention removed while older frames of another account wait', () => {
+describe('checkpoints of frames that retention removed while older ones of another account wait', () => {
   const body = { event: 'E', userId: 'u' };
 
   test('checkpoints: after a reconnect, no frame counts as lost, and the resolver continues', () =>

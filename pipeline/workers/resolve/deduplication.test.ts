@@ -42,7 +42,7 @@ test('deduplication: a clock that goes back counts as standing still', () => {
   expect(table.add(hashEvent('a', 'early'), 1_000_000 + windowMs - 1)).toBe(false);
 });
 
-test('deduplication: a full table keeps the newest ids, and the effective window tells how far back they reach', () => {
+test('deduplication: a full table keeps the newest ids, and the effective window says how far back they go', () => {
   const idsMax = 16 * 100;
   const table = createDeduplication({ windowMs, idsMax });
   const total = 10_000;
@@ -95,7 +95,7 @@ test('deduplication: expired ids free their space', () => {
   expect(table.size).toBe(1_000);
 });
 
-test('deduplication: until the window is over, an event may be a repetition of one that was added packed', () => {
+test('deduplication: until the window is over, an event may repeat an id that was added packed', () => {
   const table = createDeduplication({ windowMs, idsMax: 1_000 });
   const hash = hashEvent('a', 'e');
   expect(table.has(hash)).toBe(false);

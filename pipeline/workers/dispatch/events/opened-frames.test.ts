@@ -31,7 +31,7 @@ function messageOf(seq: number, names: readonly string[], storedAtMs = 1_000) {
   return { seq, storedAtMs, data: compressFrame(frame.bytes()) };
 }
 
-test('opened frames: all dispatchers of an account get the same frame, which is dropped once all of them have opened it', () => {
+test('opened frames: all dispatchers of an account get the same frame, and it is dropped once the last has opened it', () => {
   const frames = new OpenedFrames({ bytesMax });
   const [one, two, three] = [frames.join('a'), frames.join('a'), frames.join('a')];
   const message = messageOf(7, ['Order', 'Refund']);

@@ -89,7 +89,7 @@ test('health keeper: the record that is written often stays small, and no count 
   await keeper.stop();
 });
 
-test('health keeper: a record that has the whole day in one entry is adopted', async () => {
+test('health keeper: a record with the whole day in one entry is taken over', async () => {
   const minute = startMs / minuteMs;
   const minutes = Array.from({ length: 1_000 }, (_, i) => [minute - 1_000 + i, 1, 0, 0, 0]);
   const key = recentHealthKey(destinationId, 'test');
@@ -124,7 +124,7 @@ test('health keeper: if the entry of past minutes cannot be stored, it is stored
   await keeper.stop();
 });
 
-test('health keeper: minutes older than a day become hours in the past entry, even if the destination gets few events', async () => {
+test('health keeper: minutes older than a day become hours of the past entry, even if the destination has little to do', async () => {
   const keeper = await open();
   keeper.record('succeeded', 3);
   await committed(keeper);

@@ -109,7 +109,7 @@ test('health: while no event is delivered, health is stored less often; the firs
   expect(await goesOn(keeper, 10)).toBe(true);
 });
 
-test('health: a full bucket does not delay acknowledgements, and writing is repeated until the bucket accepts it', async () => {
+test('health: a full bucket does not delay acknowledgements, and writing is repeated until the bucket accepts the counts', async () => {
   const { keeper, log } = await open();
   log.answer = 'refuses';
   keeper.record('succeeded', 1);

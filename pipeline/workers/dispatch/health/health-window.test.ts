@@ -129,7 +129,7 @@ test('health window: minutes older than a day are moved to their hours with the 
   ]);
 });
 
-test('health window: property: equals a list of all attempts, even over restarts and a clock that goes back a little', () => {
+test('health window: property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
   const counts: readonly HealthCount[] = ['succeeded', 'failed', 'stopped', 'globalStop'];
   const step = fc.record({
     // Mostly forward; a clock may be set back by some minutes.

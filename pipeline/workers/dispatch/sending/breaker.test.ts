@@ -31,7 +31,7 @@ test('breaker: closed: stays closed if many requests that were in flight togethe
   expect(Array.from({ length: 49 }).reduce<BreakerState>(slow, closedBreaker)).toMatchObject({ kind: 'closed' });
 });
 
-test('breaker: flapping: never opens if every other request fails', () => {
+test('breaker: flapping: every other request failing never opens it', () => {
   let state: BreakerState = closedBreaker;
   for (let i = 0; i < 1_000; i += 1) state = ended(state, i % 2 === 0, i, 0.5);
   expect(state.kind).toBe('closed');
@@ -70,7 +70,7 @@ test('breaker: open: a late answer to an earlier request closes it if it is a su
   expect(ended(open, true, 500, 0)).toEqual(closedBreaker);
 });
 
-test('breaker: property: each opening lasts no longer than the limit', () => {
+test('breaker: property: it never stays open longer than the limit', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (rounds, random) => {
       let state = failTimes(50);

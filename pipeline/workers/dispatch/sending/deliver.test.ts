@@ -149,7 +149,7 @@ test.each([0, 1, 500, 998, 999])(
   },
 );
 
-test('deliver: refused request of many: the search continues if single events are refused for another reason', async () => {
+test('deliver: refused request of many: single events refused for another reason: the search goes on', async () => {
   const { kinds } = await deliverTo(byLetter, many(20), (body) => {
     if (body === 'a19') return {};
     return { status: 400, body: refusal(body.includes(',') ? 1_234 : 100) };

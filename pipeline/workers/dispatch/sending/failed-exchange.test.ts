@@ -76,7 +76,7 @@ test('failed exchange: for a request of several visitors, its body and the conta
   expect(exchange?.answer?.message).toBe('…@… and # are on the list');
 });
 
-test('failed exchange: a successful attempt has none, and an attempt without an answer has only the request', async () => {
+test('failed exchange: a successful attempt has no failed exchange, and an attempt without an answer has only the request', async () => {
   expect(await exchangesOf([event('e1', 'ann')], { status: 200 })).toEqual([undefined]);
   const failed = { kind: 'failed', failure: 'timeout', reason: 'network X', permanent: false } as const;
   const sender = { send: async () => failed, close: async () => undefined };

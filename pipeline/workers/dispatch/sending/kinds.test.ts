@@ -79,7 +79,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect([isUp, isAccessRefused]).toEqual([false, true]);
   });
 
-  test('429: the event is retried at the time the platform names, and the destination gets fewer requests', async () => {
+  test('429: the event is tried again when the platform says, and the destination gets fewer requests', async () => {
     const { attempts, isOverloaded } = await send({ status: 429, headers: { 'retry-after': '7' }, body: '{}' });
     expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', afterMs: 7_000 });
     expect(isOverloaded).toBe(true);

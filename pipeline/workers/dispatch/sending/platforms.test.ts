@@ -84,7 +84,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   const outcomesOf = ({ attempts }: Delivered) => attempts.map((attempt) => attempt?.outcome.kind);
   const all = (outcome: string): string[] => events.map(() => outcome);
 
-  it('success: the platform accepts every event of a batch', async () => {
+  it('success: the platform takes every event of a batch', async () => {
     const delivered = await run({});
     expect(judged.flatMap(({ problems }) => problems)).toEqual([]);
     expect(delivered).toMatchObject({ isUp: true, isOverloaded: false });
@@ -114,7 +114,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect({ problems, taken }).toMatchObject({ taken: [], problems: [{ field: credentials.name }] });
   });
 
-  it('required: a row without a required field is refused, and the field is named', () => {
+  it('required: a row without a field that must be there is refused, and the field is named', () => {
     const request = requestOfOne();
     const { rows = [], content } = platform.endpointOf(request) ?? raise('the platform has no such address');
     if (content !== 'json') return;
@@ -156,7 +156,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect([...outcomes.values()].toSorted()).toEqual([...all('delivered').slice(1), 'reject']);
   });
 
-  it('throttled: every event is retried at the time the platform names, and the platform gets fewer requests', async () => {
+  it('throttled: every event is tried again when the platform says, and the platform gets fewer requests', async () => {
     const delivered = await run({ scenario: 'throttled' });
     expect(outcomesOf(delivered)).toEqual(all('retry'));
     expect(delivered.isOverloaded).toBe(true);
@@ -184,7 +184,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(outcomesOf(single)).toEqual(['reject']);
   });
 
-  it('unavailable: every event is retried, and the destination counts as not up', async () => {
+  it('unavailable: every event is tried again, and the destination is not up', async () => {
     const delivered = await run({ scenario: 'unavailable' });
     expect(outcomesOf(delivered)).toEqual(all('retry'));
     expect(delivered.isUp).toBe(false);

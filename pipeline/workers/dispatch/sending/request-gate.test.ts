@@ -23,7 +23,7 @@ test('request gate: a destination that accepts some rows and throttles the rest 
   expect(gate.concurrency).toBe(8);
 });
 
-test('request gate: a destination that refuses its key three times in a row is paused, and longer the next time', () => {
+test('request gate: a destination that refuses its key three times in a row is paused for a minute, and longer the next time', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const gate = new RequestGate(8, accessRetry);

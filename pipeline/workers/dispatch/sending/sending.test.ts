@@ -53,7 +53,7 @@ test('sending: asks for the events of one request at a time, until all requests 
   expect(fill(sending, prepared)).toBe(0);
 });
 
-test('sending: for a destination with groups, it asks for the events of all requests at once', () => {
+test('sending: for a destination with groups it asks for the events of all requests at once', () => {
   const sending = open(2);
   expect(fill(sending, destination({ groupOf: () => 'one' }))).toBe(6);
 });

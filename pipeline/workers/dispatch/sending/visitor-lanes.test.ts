@@ -68,7 +68,7 @@ test('visitor lanes: turns: once an item leaves, the visitor’s next item may g
   expect(lanes.take('fresh', upTo(9)).map(({ n }) => n)).toEqual([5, 2, 3]);
 });
 
-test('visitor lanes: turns: an item that got a new group and size is batched by them', () => {
+test('visitor lanes: turns: an item that gets a new group and size is batched by the new ones', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3]) lanes.add({ ...item(`v${n}`, n), bytes: 10, group: 'old' });
   const turnOf = (decided: Item): Turn => {
@@ -142,7 +142,7 @@ test('visitor lanes: property: every event is taken once, in its visitor’s ord
   );
 });
 
-test('visitor lanes: bytes: an item that does not fit waits for the next request, and an item that is too large goes alone', () => {
+test('visitor lanes: bytes: an item that does not fit goes with the next request, and one that is too large goes alone', () => {
   const lanes = new VisitorLanes<Item>();
   const sizes = [40, 40, 40, 900, 10];
   for (const [n, bytes] of sizes.entries()) lanes.add({ ...item('a', n), bytes });

@@ -76,7 +76,7 @@ test('dead letters: a few letters are stored one by one, without a batch', async
   expect(messages.map((message) => message.header('Nats-Batch-Id'))).toEqual([undefined, undefined, undefined]);
 });
 
-test('dead letters: if the log already has a letter of a batch, the batch is stored one by one, each letter once', async () => {
+test('dead letters: a batch with a letter that the log already has is stored one by one, each letter once', async () => {
   const destinationId = randomUUID();
   const { writer, retries } = write(destinationId);
   await writer.add(letter('e7'), 'e7', 'events 1.e7');

@@ -141,7 +141,7 @@ test('outbox: an unsent event goes back to the retry log and is due at once, eve
   expect(health).toEqual(['failed 1']);
 });
 
-test('outbox: an event for which the retry log has no room becomes a dead letter, with its attempts and reason', async () => {
+test('outbox: an event that the retry log has no room for is a dead letter, attempts and reason included', async () => {
   const { outbox, letters, moves, counts, skipped } = open({ retriesFull: true });
   await stored(outbox.settle([itemOf('a')], [answered({ kind: 'retry', reason: 'busy' })], false));
   expect(letters.map(({ event, attempts, reason }) => [parseResolved(event).event.id, attempts, reason])).toEqual([

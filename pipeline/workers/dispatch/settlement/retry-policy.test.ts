@@ -46,7 +46,7 @@ test('retry policy: refusal: the event becomes a dead letter at once, and its at
   });
 });
 
-test('retry policy: access refused: the event waits a little longer than the pause, however long ago it failed first, and no attempt is counted', () => {
+test('retry policy: access refused: the event waits a little longer than the pause, whatever its age, and no attempt is counted', () => {
   expect(policy(refused, 0)).toMatchObject({ kind: 'paused', tier: retryTier(3), notBeforeMs: 60_000 });
   const nowMs = 9 * windowMs;
   expect(policy({ ...refused, nowMs }, 1)).toEqual({
@@ -82,7 +82,7 @@ test('retry policy: window: the last attempt is made when the retry window ends;
   expect(stepAfter(9, 1, 5_000, lateMs)).toMatchObject(again(windowMs, 1));
 });
 
-test('retry policy: property: waits never shrink between attempts, and stay within their tier and the window', () => {
+test('retry policy: property: waits never shrink from one attempt to the next, stay in their tier and inside the window', () => {
   const unit = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(fc.nat(20), unit, unit, fc.nat(windowMs - 1), (attempts, a, b, nowMs) => {

@@ -20,7 +20,7 @@ function open(own: { limits?: RetryLimits; other?: number; measured?: () => numb
   return { quota, counts };
 }
 
-test('retry quota: at the limit of waiting bytes fresh events pause, until a tenth of the limit is free', () => {
+test('retry quota: at the limit of waiting bytes no fresh events are taken, until a tenth of it is free', () => {
   const { quota, counts } = open();
   quota.stored(90);
   expect(quota.isFull(0)).toBe(false);
@@ -59,7 +59,7 @@ test('retry quota: after the limit is lowered, a record over it may still be rep
   }
 });
 
-test('retry quota: while it seems full, its use is measured again, since another process may have removed frames', async () => {
+test('retry quota: while it seems full it is measured again, since another process may have removed frames', async () => {
   vi.useFakeTimers();
   try {
     const { quota } = open({ measured: () => 30 });

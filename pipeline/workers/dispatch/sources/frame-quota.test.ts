@@ -28,7 +28,7 @@ test('frame quota: when there are many dispatchers, each may use an equal share,
   expect(first?.bytesMax).toBe(16 * mebibyte);
 });
 
-test('frame quota: a dispatcher that leaves twice is counted only once', () => {
+test('frame quota: a dispatcher that leaves twice is counted once', () => {
   const quotas = new FrameQuotas(16 * mebibyte);
   const [one, other] = [quotas.join(each), quotas.join(each)];
   other.leave();

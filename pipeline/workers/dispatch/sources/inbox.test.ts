@@ -43,7 +43,7 @@ function open(isStored: boolean) {
   return { inbox: new Inbox(options as InboxOptions), message, done, store };
 }
 
-test('order of effects: a frame is first recorded as finished, then the record is stored, and then the frame is acknowledged', async () => {
+test('order of effects: a frame is recorded as finished, the record is stored, and then the frame is acknowledged', async () => {
   const { inbox, message, done, store } = open(false);
   inbox.skipFrame(message, 'retention');
   await new Promise(setImmediate);

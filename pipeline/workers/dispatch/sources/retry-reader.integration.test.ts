@@ -104,7 +104,7 @@ test('retry reader: hand back: a frame that is handed back during the next read 
   });
 });
 
-test('retry reader: unreadable: a record of another version, and a record without any, are reported and skipped', async () => {
+test('retry reader: unreadable: a record of another version, or without a version, is reported and skipped', async () => {
   const destinationId = randomUUID();
   const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
   for (const text of strange) {
@@ -124,7 +124,7 @@ test('retry reader: unreadable: a record of another version, and a record withou
   expect(told).toEqual(strange);
 });
 
-test('retry reader: storm: frames that are handed back at any moment are all finished in the end, once each', async () => {
+test('retry reader: storm: frames handed back at any moment are all finished in the end, once each', async () => {
   const destinationId = randomUUID();
   const ids = Array.from({ length: 200 }, (_, i) => `e${i}`);
   await store(destinationId, ids);

@@ -44,7 +44,7 @@ function workers(budgets: RoundBudgets, names: readonly string[], units: number,
   });
 }
 
-test('round budget: waiting dispatchers of an account are notified in turn, per round as many as its budget allows', async () => {
+test('round budget: waiting dispatchers of an account are notified in turn, as many per round as its budget allows', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: string[] = [];
   for (const budget of workers(budgets, ['a', 'b', 'c', 'd', 'e'], 50, told)) budget.wait();
@@ -56,7 +56,7 @@ test('round budget: waiting dispatchers of an account are notified in turn, per 
   expect(told).toEqual(['a', 'b', 'c', 'd', 'e', 'a']);
 });
 
-test('round budget: all waiting dispatchers are notified in one round if they spend nothing', async () => {
+test('round budget: all waiting dispatchers are notified in one round where they spend nothing', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: number[] = [];
   const waiting = Array.from({ length: 50 }, (_, index) => budgets.join('busy', () => told.push(index)));

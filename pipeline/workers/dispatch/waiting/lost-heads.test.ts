@@ -41,7 +41,7 @@ test('lost heads: an event that was never stored is counted as lost, and the nex
   await watching.stop();
 });
 
-test('lost heads: an event is lost if its message in the log was read and finished without it', async () => {
+test('lost heads: an event counts as lost if its message in the log was read and finished without it', async () => {
   const { waiting, counts, order, head, watching } = open(() => true);
   order.placed(head, { tier: 20, seq: 7 });
   await vi.waitFor(() => expect(waiting.canRelease('v')).toBe(true));
@@ -49,7 +49,7 @@ test('lost heads: an event is lost if its message in the log was read and finish
   await watching.stop();
 });
 
-test('lost heads: an event that is on its way to the log is not lost, however long that takes', async () => {
+test('lost heads: an event that is on its way to the log does not count as lost, however long that takes', async () => {
   const { waiting, counts, order, head, watching } = open();
   order.storing(head, new Promise(() => undefined));
   // After as many checks, a head that is not on its way to the log is lost.
