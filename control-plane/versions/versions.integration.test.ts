@@ -24,7 +24,7 @@ const draftDiff = async (client: Client): Promise<{ count: number; differences: 
 const statusOf = async (client: Client, collection: string, id: string): Promise<string | null> =>
   (await client.get(`/versions/draft/status?collection=${collection}&entityId=${id}`)).body.status;
 
-test('versions: every field is there, null where it has no value yet', async () => {
+test('versions: an answer has every field, with null for a field that has no value yet', async () => {
   const client = await plane.newAccount();
   const { body: version } = await client.post('/versions');
   expect(version).toEqual({
@@ -51,7 +51,7 @@ test('versions: every field is there, null where it has no value yet', async () 
   expect(await client.post(`/versions/${version.id}/publish`)).toMatchObject({ status: 200, body: published });
 });
 
-test('versions: PATCH takes name and notes, ignores what is read-only, refuses the rest', async () => {
+test('versions: PATCH changes name and notes, ignores read-only fields and refuses all other fields', async () => {
   const client = await plane.newAccount();
   const { body: version } = await client.post('/versions', { name: 'One', notes: 'first' });
   const path = `/versions/${version.id}`;
@@ -72,7 +72,7 @@ test('versions: create refuses unknown fields, allowlists that are not lists, an
   expect((await client.post('/versions', [])).status).toBe(400);
 });
 
-test('snapshot: a published one never changes, whatever becomes of the draft', async () => {
+test('snapshot: the snapshot of a published version never changes, whatever happens to the draft', async () => {
   const client = await plane.newAccount();
   const kept = await addDestination(client, 'kept');
   const gone = await addDestination(client, 'gone');
@@ -88,7 +88,7 @@ test('snapshot: a published one never changes, whatever becomes of the draft', a
   expect((await client.get(path)).body).toEqual(before);
 });
 
-test('snapshot: it has any text of the draft unchanged, including characters with a meaning in a query', async () => {
+test('snapshot: text of the draft is stored unchanged, including characters that have a meaning in an SQL query', async () => {
   const client = await plane.newAccount();
   const signs = [
     '?',
@@ -126,7 +126,7 @@ test('snapshot: it has any text of the draft unchanged, including characters wit
   );
 });
 
-test('diff and status: follow the draft, and any two versions can be compared', async () => {
+test('diff and status: both follow the draft, and any two versions can be compared', async () => {
   const client = await plane.newAccount();
   const a = await addDestination(client, 'a');
   const b = await addDestination(client, 'b');
@@ -188,7 +188,7 @@ test('publish on create: the version is live at once, with only the changes that
   expect((await client.get(`/versions/${first.body.id}`)).body.isPublished).toBe(false);
 });
 
-test('publish on create: with nothing to publish the answer is a 409 that says not to retry, and no version is created', async () => {
+test('publish on create: when there is nothing to publish, the answer is a 409 that says not to retry, and no version is created', async () => {
   const client = await plane.newAccount();
   const nothing = {
     status: 409,
@@ -207,7 +207,7 @@ test('publish on create: with nothing to publish the answer is a 409 that says n
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
 });
 
-test('publish on create: needs the scope to publish', async () => {
+test('publish on create: the key needs the scope to publish', async () => {
   const client = await plane.newAccount(['version:create', 'destination:create']);
   await addDestination(client, 'a');
   const refused = await client.post('/versions', { publish: true });
@@ -215,7 +215,7 @@ test('publish on create: needs the scope to publish', async () => {
   expect((await client.post('/versions')).status).toBe(200);
 });
 
-test('a change that is taken back is no change', async () => {
+test('draft: a change that is reverted by hand no longer counts as a change', async () => {
   const client = await plane.newAccount();
   const id = await addDestination(client, 'same');
   await client.publish();
@@ -225,7 +225,7 @@ test('a change that is taken back is no change', async () => {
   expect(await statusOf(client, 'destinations', id)).toBeNull();
 });
 
-test('revert: counts what it did, and what it brought back reads as before', async () => {
+test('revert: the answer counts what the revert did, and a restored entity reads as before', async () => {
   const client = await plane.newAccount();
   const ids = await Promise.all(['modified', 'removed', 'left'].map((name) => addDestination(client, name)));
   const [modified = '', removed = '', left = ''] = ids;
@@ -258,7 +258,7 @@ test('revert: counts what it did, and what it brought back reads as before', asy
   }
 });
 
-test('revert: a source that comes back has the keys it had', async () => {
+test('revert: a source that is restored has the same keys as before', async () => {
   const client = await plane.newAccount();
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   await client.publish();
@@ -313,7 +313,7 @@ test('rollback: an older version goes live again, and sources say so', async () 
   expect(await statusOf(client, 'sources', second.id)).toBe('added');
 });
 
-test('experiments: abandon makes an experiment a draft again if it was started but never published', async () => {
+test('experiments: abandoning the draft makes a started experiment a draft again if it was never published', async () => {
   const client = await plane.newAccount();
   const { body: experiment } = await client.post('/collections/experiments', { name: 'Started', key: 'started' });
   const { body: control } = await client.post('/collections/experimentVariants', {
@@ -330,7 +330,7 @@ test('experiments: abandon makes an experiment a draft again if it was started b
   expect((await client.post(`/collections/experiments/${experiment.id}/start`)).status).toBe(200);
 });
 
-test('experiments: a draft stays in the draft; running it publishes it with its variants', async () => {
+test('experiments: a draft experiment is not published; once started, it is published with its variants', async () => {
   const client = await plane.newAccount();
   const { body: experiment } = await client.post('/collections/experiments', { name: 'Button', key: 'button' });
   const variants = '/collections/experimentVariants';
@@ -348,7 +348,7 @@ test('experiments: a draft stays in the draft; running it publishes it with its 
   expect((await client.get(`/collections/experimentVariants/${variant.id}`)).status).toBe(200);
 });
 
-test('publish: a version that would leave events waiting is refused unless forced; the answer says from when they can be replayed', async () => {
+test('publish: a version that would leave events waiting is refused unless forced; the answer says from what time to replay them', async () => {
   const client = await plane.newAccount();
   const id = await addDestination(client, 'Warehouse');
   const first = await client.publish();
@@ -379,7 +379,7 @@ test('publish: a version that would leave events waiting is refused unless force
   expect((await client.post(`/versions/${first.id}/publish`)).status).toBe(200);
 });
 
-test('publish: a tag manager that pages could not run is refused, with what is wrong', async () => {
+test('publish: a tag manager that pages could not run is refused, and the answer says what is wrong with it', async () => {
   const client = await plane.newAccount();
   const made = async (collection: string, body: object): Promise<string> => {
     const answer = await client.post(`/collections/${collection}`, body);
@@ -403,7 +403,7 @@ test('publish: a tag manager that pages could not run is refused, with what is w
   expect((await client.post('/versions', { publish: true, includeTagManagerTags: [unknown] })).status).toBe(200);
 });
 
-test('history: keeps when each version was live, and a rollback takes the change out of the draft', async () => {
+test('history: keeps when each version was live; a rollback with revertDraft also takes the change out of the draft', async () => {
   const client = await plane.newAccount();
   const kept = await addDestination(client, 'kept');
   const one = await client.publish({ notes: 'the first' });
@@ -432,7 +432,7 @@ test('history: keeps when each version was live, and a rollback takes the change
   expect(draft.changes).toMatchObject([{ id: kept, changedBy: 'test', changedAt: expect.any(String) }]);
 });
 
-test('approval: no way to publish goes around it, its author cannot give it, and a change makes it void', async () => {
+test('approval: no way of publishing avoids an approval, its author cannot approve, and a later change voids it', async () => {
   const client = await plane.newAccount();
   await addDestination(client, 'first');
   const one = await client.publish();

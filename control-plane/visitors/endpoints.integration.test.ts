@@ -59,7 +59,7 @@ async function rowsLeft(table: 'recent_events' | 'event_outcomes'): Promise<numb
   return (await pool.query(`select 1 from ${table} where account_id = $1`, [client.accountId])).rowCount ?? 0;
 }
 
-test('visitors: found by each of its ids, in one shape', async () => {
+test('visitors: a visitor is found by each of its ids, always in the same shape', async () => {
   const claim = { userId: 'u1', externalIds: ['customer 1'], emails: ['ann@example.com'] };
   await touch(claim, { first_name: 'Ann', custom_properties: { a: 1 } });
   await addEvent('e1', 'u1');
@@ -95,13 +95,13 @@ test.each([
   ['an empty one', '?userId=', /userId must be/],
   ['one that is given twice', '?userId=a&userId=b', /userId must be given once/],
   ['a cursor of its own making', '?userId=a&cursor=abc', /cursor/],
-])('visitors: refuses %s', async (_case, query, message) => {
+])('visitors: the list refuses %s', async (_case, query, message) => {
   const { status, body } = await client.get(`/visitors${query}`);
   expect(status).toBe(400);
   expect(body.error).toMatch(message);
 });
 
-test('visitors: on a device of two people userId finds who signed in last, and the first keeps its id', async () => {
+test('visitors: on a device that two people used, userId finds who signed in last; the first person keeps the device id', async () => {
   await touch({ userId: 'd', externalIds: ['alice'] }, { first_name: 'Alice' });
   await touch({ userId: 'd', externalIds: ['bob'] }, { first_name: 'Bob' });
   const find = async (query: string) => (await client.get(`/visitors?${query}`)).body.entities[0];
@@ -147,7 +147,7 @@ test.each([
   expect((await client.get(who(id))).status).toBe(404);
 });
 
-test('erase visitor: nothing of it is left to see, nothing received before brings it back, and a visitor who comes back is new', async () => {
+test('erase visitor: no trace of the visitor is left, late events do not bring it back, and a returning visitor is new', async () => {
   const claim = { userId: 'u1-canary', externalIds: ['x-canary'], emails: ['ann-canary@example.com'] };
   await touch({ userId: 'alias-canary' });
   await touch(claim, { first_name: 'Ann-canary' });
@@ -207,7 +207,7 @@ async function namedIn(db: Pool, text: string): Promise<readonly string[]> {
 test.each([
   ['the query', '?suppress=true', undefined],
   ['the body', '', { suppress: true }],
-])('erase visitor: with suppress in %s later events that name it are dropped, too', async (_where, query, body) => {
+])('erase visitor: suppress in %s drops later events that name the visitor, too', async (_where, query, body) => {
   await touch({ userId: 'u1', emails: ['ann@example.com'] });
   const answer = await client.call('DELETE', `${who('u1')}${query}`, body === undefined ? {} : { body });
   expect(answer.body).toMatchObject({ deleted: true, suppressed: true });
@@ -219,7 +219,7 @@ test.each([
   expect((await client.call('DELETE', who('u2'), { body: { supress: true } })).status).toBe(400);
 });
 
-test('erase visitor: is announced to all who send events, and refused where the log does not store that', async () => {
+test('erase visitor: the erasure is announced to all processes that send events, and refused if the log cannot store it', async () => {
   const erasures = followErasures({ connection: plane.log, onError: (error) => expect.unreachable(String(error)) });
   try {
     await touch({ userId: 'u1' });
@@ -244,7 +244,7 @@ test('erase visitor: is announced to all who send events, and refused where the 
   expect((await client.delete(who('u3'))).status).toBe(200);
 });
 
-test('erase visitor: is audited without naming the visitor, and only when it was done', async () => {
+test('erase visitor: the erasure is audited without naming the visitor, and only if a visitor was erased', async () => {
   await touch({ userId: 'ann-canary' });
   await client.delete(who('ann-canary'));
   await client.delete(who('ann-canary'));
@@ -254,7 +254,7 @@ test('erase visitor: is audited without naming the visitor, and only when it was
   expect(JSON.stringify(body)).not.toContain('ann-canary');
 });
 
-test('erase visitor: waits for a concurrent writer of its events, and erases what the writer wrote', async () => {
+test('erase visitor: waits for a process that is writing the visitor’s events, and erases those events, too', async () => {
   await touch({ userId: 'u1' });
   const writer = await pool.connect();
   await writer.query('begin');

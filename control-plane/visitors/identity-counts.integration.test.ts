@@ -14,7 +14,7 @@ afterAll(() => plane.stop());
 
 const hourMs = 3_600_000;
 
-test('identity counts: summed by source and reason over a range, of one source too, and forgotten after 8 days', async () => {
+test('identity counts: summed by source and reason over a range, also for a single source, and deleted after 8 days', async () => {
   const client = await plane.newAccount();
   const thisHourMs = Math.floor(Date.now() / hourMs) * hourMs;
   const row = (hoursAgo: number, more: Partial<IdentityCount>): IdentityCount => ({

@@ -80,7 +80,7 @@ test('visitor merges: where the account masks, a key without pii:read sees no va
   expect(await read(['visitor:find'])).toContain('"city":"aaaaaa"');
 });
 
-test('visitor merges: two known people are merged and split by the API, in one account alone, and audited', async () => {
+test('visitor merges: the API merges two known people and splits them again, only in its own account, and both are audited', async () => {
   const other = await plane.newAccount();
   for (const account of [client, other]) {
     await touch({ userId: 'ann', externalIds: ['x1'], emails: ['ann@example.com'] }, { city: 'Bern' }, account);

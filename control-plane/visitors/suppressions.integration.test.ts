@@ -133,7 +133,7 @@ test('suppressions: an identifier that a visitor has and a placeholder are skipp
   expect(await touch({ userId: 'u1' })).toBe('resolved');
 });
 
-test('suppressions: an identifier that a resolver is writing meanwhile stays with its visitor', async () => {
+test('suppressions: an identifier that a resolver is storing for a visitor at that moment is skipped and stays with the visitor', async () => {
   const account = client.accountId;
   const before = Date.now();
   const writer = await pool.connect();
@@ -157,7 +157,7 @@ test('suppressions: an identifier that a resolver is writing meanwhile stays wit
   expect(await touch({ emails: ['bob@example.com'] })).toBe('erased');
 });
 
-test('suppressions: a resolver that read the erasures before a suppression does not write its identifier', async () => {
+test('suppressions: a resolver that read the erasures before a suppression does not write the suppressed identifier', async () => {
   await client.post('/suppressions', { userIds: ['first'] });
   // As if an erasure of another visitor were in progress.
   await pool.query(`update erasures set erased_at = now() + interval '1 minute' where account_id = $1`, [
@@ -176,7 +176,7 @@ test('suppressions: a resolver that read the erasures before a suppression does 
   }
 });
 
-test('suppressions: those of an erasure are listed with it, and an erased person comes back when all are taken back', async () => {
+test('suppressions: the suppressions of an erasure are listed by its id; once all are deleted, an erased person can return', async () => {
   const claim = { userId: 'u1', externalIds: ['x1'], emails: ['ann@example.com'] };
   await touch(claim);
   const { body: erased } = await client.call('DELETE', '/visitors/u1', {
@@ -197,7 +197,7 @@ test('suppressions: those of an erasure are listed with it, and an erased person
   expect(await listOf()).toHaveLength(1);
 });
 
-test('suppressions: a list of 5,000 is taken at once and read page by page, and a longer one is refused', async () => {
+test('suppressions: a list of 5,000 is accepted in one request and read page by page; a longer list is refused', async () => {
   const ids = Array.from({ length: 5_000 }, (_, n) => `id-${n}`);
   const [externalIds, emails] = [ids.slice(0, 2_500), ids.slice(2_500).map((id) => `${id}@example.com`)];
   expect((await client.post('/suppressions', { externalIds, emails })).body).toMatchObject({ created: 5_000 });

@@ -28,7 +28,7 @@ const runs = ({ command }: ComposeService): ServiceName => {
 const variables = ({ environment }: ComposeService): Record<string, string> =>
   Object.fromEntries(Object.entries(environment ?? {}).map(([name, value]) => [name, String(value)]));
 
-test('compose: every service of ours knows the variables it is given, and takes their values', () => {
+test('compose: every service of Sluice knows the variables that it is given, and accepts their values', () => {
   expect(own.map(([name]) => name)).toHaveLength(7);
   for (const [name, service] of own) {
     const given = variables(service);
@@ -43,7 +43,7 @@ const ownLogin: ReadonlySet<string> = new Set(['NATS_USER', 'NATS_PASSWORD_FILE'
 const networksOf = ({ networks = [] }: ComposeService): readonly string[] =>
   Array.isArray(networks) ? networks : Object.keys(networks);
 
-test('compose: each service logs in as itself, and the nodes of the log know the passwords of all', async () => {
+test('compose: each service logs in as itself, and the log nodes know the passwords of all services', async () => {
   const services = own.filter(([, service]) => variables(service)['NATS_URL'] !== undefined);
   for (const [name, service] of services) {
     const kind = runs(service);
@@ -68,7 +68,7 @@ test('compose: each service logs in as itself, and the nodes of the log know the
   }
 });
 
-test('compose: a destination may be at the demo sink, and at no other part, also with every private range allowed', () => {
+test('compose: a destination may be the demo sink, but no other container, even if every private range is allowed', () => {
   const { EGRESS_ALLOW = '', EGRESS_DENY = '' } = variables(compose.services['pipeline-1'] as ComposeService);
   const sink = compose.services['sink']?.networks as Readonly<Record<string, { readonly ipv4_address?: string }>>;
   const sinkAddress = sink['destinations']?.ipv4_address ?? '';
@@ -90,7 +90,7 @@ test('compose: a destination may be at the demo sink, and at no other part, also
   }
 });
 
-test('compose: every service of ours has the same settings of the log', () => {
+test('compose: every service of Sluice has the same settings of the log', () => {
   const told = own
     .map(([, service]) => variables(service))
     .filter((given) => given['NATS_URL'] !== undefined)
@@ -100,20 +100,20 @@ test('compose: every service of ours has the same settings of the log', () => {
   expect(Object.fromEntries(told[0] ?? [])).toMatchObject({ LOG_REPLICAS: '3' });
 });
 
-test('compose: pipelines and gateways have names of their own, and control planes do not migrate', () => {
+test('compose: each pipeline and gateway has its own name, and control planes do not migrate', () => {
   const ids = own.map(([, service]) => variables(service)['INSTANCE_ID']).filter((id) => id !== undefined);
   expect(ids.toSorted()).toEqual(['gateway-1', 'gateway-2', 'pipeline-1', 'pipeline-2']);
   expect(compose.services['control-plane']?.environment).toMatchObject({ MIGRATE_ON_START: 'false' });
 });
 
-test('compose: a service has longer to stop than it takes', () => {
+test('compose: a service gets more time to stop than its shutdown deadline', () => {
   for (const [, service] of own.filter(([, { environment }]) => environment?.['SHUTDOWN_DEADLINE_MS'] !== undefined)) {
     const graceMs = Number.parseInt(service.stop_grace_period ?? '0', 10) * 1_000;
     expect(graceMs).toBeGreaterThan(Number(service.environment?.['SHUTDOWN_DEADLINE_MS']));
   }
 });
 
-test('compose: every secret that is named is given, declared, and made by make-secrets', async () => {
+test('compose: every secret that a service names is given to it, declared, and made by make-secrets', async () => {
   const script = await readHere('make-secrets');
   const natsConf = await readHere('nats.conf');
   for (const name of Object.keys(compose.secrets)) {
@@ -129,7 +129,7 @@ test('compose: every secret that is named is given, declared, and made by make-s
   }
 });
 
-test('compose: every file that is mounted is there, and every volume and network is declared', async () => {
+test('compose: every mounted file exists, and every volume and network is declared', async () => {
   for (const service of Object.values(compose.services)) {
     for (const volume of service.volumes ?? []) {
       const from = volume.split(':')[0] ?? '';
@@ -155,7 +155,7 @@ test('compose: every container is read-only and has no capabilities but those th
   }
 });
 
-test('compose: every dependency is a condition that can come true', () => {
+test('compose: a service depends only on a health check that exists, or on the end of the migration', () => {
   for (const { depends_on: needs } of Object.values(compose.services)) {
     if (needs === undefined || Array.isArray(needs)) continue;
     for (const [name, { condition }] of Object.entries(needs as Record<string, { condition: string }>)) {
@@ -192,7 +192,7 @@ async function listenedPorts(): Promise<(host: string) => string[]> {
   };
 }
 
-test('compose: .env.example has every variable, with its default', async () => {
+test('compose: .env.example lists every variable, with its default', async () => {
   const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(\w+)(?::-([^}]*))?\}/g)];
   const usedDefaults = Object.fromEntries(used.map(([, name, value]) => [name, value]));
   const lines = (await readHere('.env.example')).split('\n').filter((line) => /^\w+=/.test(line));
@@ -200,7 +200,7 @@ test('compose: .env.example has every variable, with its default', async () => {
   expect(shown).toEqual(usedDefaults);
 });
 
-test('compose: a default of the log or of logging is the one the services have', async () => {
+test('compose: a default of a log setting is the one that the services have', async () => {
   const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(LOG_\w+):-([^}]*)\}/g)];
   expect(used.length).toBeGreaterThan(1);
   const defaults = new Map(Object.entries(defaultsOf({ ...topologyEnv, ...serviceEnv })));

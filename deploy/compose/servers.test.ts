@@ -16,13 +16,13 @@ const directive = (name: string, block = ''): string | undefined =>
 /** A gateway closes connections that are idle for this time, which is fixed in the HTTP engine. */
 const gatewayIdleS = 10;
 
-test('nginx: lets go of idle connections well before a gateway does', () => {
+test('nginx: closes idle connections well before a gateway does', () => {
   expect(Number.parseInt(directive('keepalive_timeout', 'upstream gateways') ?? '', 10)).toBeLessThan(gatewayIdleS - 2);
   expect(directive('proxy_http_version')).toBe('1.1');
   expect(directive('proxy_set_header Connection')).toBe('""');
 });
 
-test('nginx: lets go of idle connections before a gateway that ends cuts them', async () => {
+test('nginx: closes idle connections before a gateway that is shutting down cuts them', async () => {
   const { services } = await readCompose();
   const keepMs = Number.parseInt(directive('keepalive_timeout', 'upstream gateways') ?? '', 10) * 1_000;
   for (const name of ['gateway-1', 'gateway-2']) {
@@ -30,14 +30,14 @@ test('nginx: lets go of idle connections before a gateway that ends cuts them', 
   }
 });
 
-test('nginx: lets through whatever a gateway takes, and waits longer than a gateway does', () => {
+test('nginx: accepts any body that a gateway accepts, and waits longer for an answer than a gateway may take', () => {
   const bodyBytesMax = Number.parseInt(directive('client_max_body_size') ?? '', 10) * 1024 ** 2;
   expect(bodyBytesMax).toBeGreaterThan(Math.max(gateway.BATCH_BODY_BYTES_MAX, gateway.TRACK_BODY_BYTES_MAX));
   const readMs = Number.parseInt(directive('proxy_read_timeout') ?? '', 10) * 1_000;
   expect(readMs).toBeGreaterThan(gateway.REQUEST_DEADLINE_MS);
 });
 
-test('nginx: the concurrent requests of one address fit into the buffer for bodies, and leave room', async () => {
+test('nginx: the concurrent requests of one address fit into the space for buffered bodies, with room to spare', async () => {
   const { services } = await readCompose();
   const [, tmpMiB] = /size=(\d+)m/.exec(String(services['nginx']?.tmpfs)) ?? [];
   const underWayMax = Number(directive('limit_conn under_way'));
@@ -47,7 +47,7 @@ test('nginx: the concurrent requests of one address fit into the buffer for bodi
   expect(nginx).toMatch(/limit_req zone=requests burst=\d+ nodelay;/);
 });
 
-test('nginx: sends no request again that a gateway may have accepted', () => {
+test('nginx: never repeats a request that a gateway may already have accepted', () => {
   expect(directive('proxy_next_upstream')).toBe('error timeout');
   expect(directive('proxy_request_buffering')).toBe('on');
 });
@@ -60,7 +60,7 @@ test('nats: syncs every write, and its nodes know each other', async () => {
   for (const [, variable] of routes) expect(nats).toContain(`    $${variable}\n`);
 });
 
-test('nats: its nodes meet in a network of their own, with a password and certificates', async () => {
+test('nats: the nodes meet in a network of their own, with a password and certificates', async () => {
   const { services, networks } = await readCompose();
   expect(nats).toMatch(/^ {2}host: \$NATS_NODE_HOST$/m);
   expect(nats).toMatch(/^ {2}authorization \{ user: sluice-node, password: \$NATS_CLUSTER_PASSWORD \}$/m);
@@ -74,14 +74,14 @@ test('nats: its nodes meet in a network of their own, with a password and certif
   expect(inNodes.map(([name]) => name)).toEqual(['nats-1', 'nats-2', 'nats-3']);
 });
 
-test('nats: its limits of storage and memory are set', async () => {
+test('nats: limits for storage and memory are set', async () => {
   const given = (await readCompose()).services['nats-1']?.environment;
   expect(nats).toMatch(/^ {2}max_file_store: \$NATS_STORE_BYTES_MAX$/m);
   expect(Number(given?.['NATS_STORE_BYTES_MAX'])).toBeGreaterThan(8 * 1024 ** 3);
   expect(given?.['GOMEMLIMIT']).toMatch(/^\d+MiB$/);
 });
 
-test('prometheus: the jobs are those of the local scrape configuration, which rules may name', async () => {
+test('prometheus: the jobs have the names that they have in the local scrape configuration, on which rules rely', async () => {
   const jobs = (text: string): string[] =>
     (parse(text) as { scrape_configs: { job_name: string }[] }).scrape_configs.map(({ job_name: job }) => job);
   expect(jobs(await readHere('prometheus.yml'))).toEqual(jobs(await readHere('../prometheus/prometheus.yml')));

@@ -39,7 +39,7 @@ async function readImports(
 
 const packageOf = (imported: string): string => imported.split('/', imported.startsWith('@') ? 2 : 1).join('/');
 
-test('image: every path it is made from is there, and let through by .dockerignore', async () => {
+test('image: every path that the Dockerfile copies exists, and .dockerignore lets it through', async () => {
   const taken = (await read('.dockerignore'))
     .split('\n')
     .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
@@ -58,14 +58,14 @@ test('image: every path it is made from is there, and let through by .dockerigno
   }
 });
 
-test('image: secrets and tests of this machine stay out of it', async () => {
+test('image: .dockerignore keeps secrets and tests out', async () => {
   const lines = (await read('.dockerignore')).split('\n');
   expect(lines).toContain('*');
   expect(lines).toContain('deploy/compose/secrets');
   expect(lines).toContain('**/*.test.ts');
 });
 
-test('image: its Node has a build of the HTTP engine for the newest of the two packages, on both architectures', async () => {
+test('image: the HTTP engine has a build for the image’s version of Node, on both architectures', async () => {
   const image = (await instructions()).find((line) => line.startsWith('ARG NODE_IMAGE='));
   const node = /node:(\d+)-trixie-slim/.exec(image ?? '')?.[1];
   const lock = JSON.parse(await read('package-lock.json')) as { packages: Record<string, Locked> };
@@ -75,13 +75,13 @@ test('image: its Node has a build of the HTTP engine for the newest of the two p
   }
 });
 
-test('image: it and the chart say the version of the package', async () => {
+test('image: the image and the chart name the version in package.json', async () => {
   const { version } = JSON.parse(await read('package.json')) as { version: string };
   expect(await instructions()).toContain(`ARG VERSION=${version}`);
   expect(await read('deploy/helm/sluice/Chart.yaml')).toContain(`appVersion: ${version}\n`);
 });
 
-test('image: it carries production dependencies only, and what it runs imports no others', async () => {
+test('image: contains production dependencies only, and the programs that it runs import no other packages', async () => {
   expect(await instructions()).toContain('RUN npm ci --omit=dev --no-audit --no-fund');
   const { dependencies } = JSON.parse(await read('package.json')) as { dependencies: Record<string, string> };
   const entries = [...(await read('deploy/docker/sluice')).matchAll(/entry=(\S+)/g)].flatMap(([, entry = '']) =>
@@ -95,7 +95,7 @@ test('image: it carries production dependencies only, and what it runs imports n
   for (const name of packages) expect(dependencies).toHaveProperty([name]);
 });
 
-test('image: it runs as a number that is not root, and exposes the default ports', async () => {
+test('image: runs under a numeric user id that is not root, and exposes the default ports', async () => {
   const lines = await instructions();
   expect(lines).toContain('USER 1000:1000');
   expect(lines).toContain('EXPOSE 8080 8081 9080 9081 9082');
@@ -136,14 +136,14 @@ describe('sluice', () => {
     'dead-letters',
     'upgrade-check',
     'healthcheck',
-  ])('%s is a file that the build makes, and gets its arguments', async (name) => {
+  ])('%s runs a file that the build makes, and passes its arguments on', async (name) => {
     const [file = '', ...words] = await sluice(name, 'one word', 'another');
     expect(words).toEqual(['one word', 'another']);
     const built = file.slice(join(dirname(script), 'dist').length);
     await access(join(top, built.replace(/\.js$/, '.ts')));
   });
 
-  test('the heap of a service has a default bound, and a command takes what it needs', async () => {
+  test('a service gets a default limit for its heap, and a command gets none', async () => {
     const option = '--max-old-space-size=300';
     for (const name of ['gateway', 'pipeline', 'control-plane']) {
       expect((await sluiceWith(option, name, 'word')).filter((word) => !word.endsWith('.js'))).toEqual([
@@ -154,7 +154,7 @@ describe('sluice', () => {
     expect(await sluiceWith(option, 'doctor')).not.toContain(option);
   });
 
-  test('any other command is refused, with a list of the commands', async () => {
+  test('an unknown command is refused, with a list of the commands', async () => {
     await expect(sluice('gatewya')).rejects.toMatchObject({
       code: 64,
       stderr: expect.stringContaining('control-plane'),

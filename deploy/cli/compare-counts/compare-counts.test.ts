@@ -7,7 +7,7 @@ import { showComparison } from './show-comparison.ts';
 const anyColumn = { event: undefined, time: undefined, count: undefined };
 const counted = (event: string, day: string, count: number) => ({ event, day, count });
 
-test('read csv: quotes, line breaks and commas in fields, and any line end', () => {
+test('read csv: fields may hold quotes, line breaks and commas, and lines may end in any way', () => {
   expect(readCsv('a,b\r\n"x, ""y""\n",2\n\n,\n3,"4"')).toEqual([
     ['a', 'b'],
     ['x, "y"\n', '2'],
@@ -59,7 +59,7 @@ test.each([
   expect(() => readExport(text, anyColumn)).toThrow(problem);
 });
 
-test('day of a time: in UTC, also of seconds, milliseconds and warehouses', () => {
+test('day of a time: in UTC, for times in seconds, in milliseconds and as data warehouses write them', () => {
   const times = ['2026-11-20T23:30:00-02:00', '2026-11-20 23:30:00.123 UTC', 1_763_683_199, '1763683199000', 'soon'];
   expect(times.map(dayOf)).toEqual(['2026-11-21', '2026-11-20', '2025-11-20', '2025-11-20', undefined]);
 });
@@ -83,7 +83,7 @@ const theirs = [
   counted('Viewed', '2026-11-20', 7),
 ];
 
-test('compare counts: each name and day, and what stands out beside them', () => {
+test('compare counts: each event name and day is compared, and other days and other spellings are remarked on', () => {
   const compared = compareCounts(theirs, ours, 0);
   expect(compared.map(({ event, day, verdict }) => `${day} ${event} ${verdict}`)).toEqual([
     '2026-11-19 Paid partial',
@@ -112,7 +112,7 @@ test('compare counts: each name and day, and what stands out beside them', () =>
   }
 });
 
-test('compare counts: a tolerance is a share of what is there, and today is not over', () => {
+test('compare counts: a tolerance is a share of their count, and a day that is not over is only partial', () => {
   const verdicts = (tolerance: number): readonly string[] =>
     compareCounts(theirs.slice(1, 3), ours, tolerance)
       .filter(({ event }) => event === 'Paid')

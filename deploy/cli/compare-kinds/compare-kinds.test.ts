@@ -137,7 +137,7 @@ const quiz = {
   },
 };
 
-test('comparison: the request for an event is the one that gateway, resolver and kind make, whenever the event happened', () => {
+test('comparison: the request is the one that gateway, resolver and kind would make, whenever the event happened', () => {
   expect(compareRecording(quiz, everything)).toEqual({ verdict: 'same', differences: [] });
   const differs = { ...quiz, expected: { ...quiz.expected, name: 'quiz_finished', props: undefined } };
   expect(compareRecording(differs, everything)).toEqual({
@@ -148,7 +148,7 @@ test('comparison: the request for an event is the one that gateway, resolver and
   expect(compareRecording({ ...quiz, expected: { score: 7 }, at: 'props' }, everything).verdict).toBe('same');
 });
 
-test('comparison: an event that one side does not send', () => {
+test('comparison: an event that only one side sends is reported with the reason', () => {
   const { context: _, ...server } = quiz.event;
   const refused = compareRecording({ ...quiz, event: server }, everything);
   expect([refused.verdict, refused.reason]).toEqual(['only-there', expect.stringMatching(/^refused: \S/)]);
@@ -174,7 +174,7 @@ test.each([
   expect(() => compareRecording({ ...quiz, ...change }, everything)).toThrow(problem);
 });
 
-test('summary: counts by kind and by member over all indexes, within a bound', () => {
+test('summary: differences are counted by kind and by member, over all list indexes, up to a maximum of members', () => {
   const summary = createSummary();
   const differs = (paths: readonly string[]) =>
     ({
@@ -191,7 +191,7 @@ test('summary: counts by kind and by member over all indexes, within a bound', (
   expect(showSummary(summary.kinds())).toContain('Braze: 0 the same, 2 differ\n  2 × missing events[].id\n');
 });
 
-test('vendor events: each is sent as the reference of its platform has it', async () => {
+test('vendor events: each event is sent as the reference of its platform shows it', async () => {
   const file = createReadStream(join(import.meta.dirname, 'testing/vendor-events.jsonl')) as AsyncIterable<Buffer>;
   const lines = await read(file);
   expect(lines.length).toBeGreaterThan(200);
@@ -203,7 +203,7 @@ test('vendor events: each is sent as the reference of its platform has it', asyn
   expect(shown.join('')).toBe('');
 });
 
-test('example: the difference of its one line that differs is shown', async () => {
+test('example: only one line differs, and the difference is shown', async () => {
   const lines = await read(createReadStream(join(import.meta.dirname, 'example.jsonl')) as AsyncIterable<Buffer>);
   const shown = lines.map((line) =>
     'problem' in line

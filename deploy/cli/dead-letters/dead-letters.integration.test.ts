@@ -87,7 +87,7 @@ test('dead letters of ingest: are listed without their content, put back unchang
   expect(await run('delete', 'ingest', { toMs: Date.now() - 60_000 })).toEqual(['0 deleted']);
 });
 
-test('dead letters of a destination that is gone: are listed and deleted, or wait for it', async () => {
+test('dead letters of a deleted destination: are listed and deleted, or stay until the destination is back', async () => {
   const destinationId = randomUUID();
   const atMs = Date.now();
   for (const [id, reason] of [

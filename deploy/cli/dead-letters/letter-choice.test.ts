@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isChosen, readAge } from './letter-choice.ts';
 
-test('letter choice: by reason, by age and by number', () => {
+test('letter choice: letters are chosen by reason, by age and by number', () => {
   const letter = { reason: 'why', storedAtMs: 100, seqs: [4, 5] };
   expect(isChosen({}, letter)).toBe(true);
   expect([isChosen({ reason: 'why', toMs: 101, seq: 5 }, letter), isChosen({ reason: 'wh' }, letter)]).toEqual([

@@ -15,7 +15,7 @@ test.each([
   [{ CONFIG_SIGNING_KEY: key, CONFIG_PUBLIC_KEYS: `${other}${own}` }, 'ok', /holds the public key/],
   [{ CONFIG_SIGNING_KEY: key, CONFIG_PUBLIC_KEYS: other }, 'fail', /does not hold the public key/],
   [{ CONFIG_PUBLIC_KEYS: '-----BEGIN PUBLIC KEY-----' }, 'fail', /must be an Ed25519 key/],
-])('doctor: signed configuration, by the keys of a machine', (keys, level, detail) => {
+])('doctor: the finding on signed configuration depends on which keys the machine has', (keys, level, detail) => {
   expect(checkSigning(readDoctorEnv({ SLUICE_DIR: '/nowhere', ...keys }))).toMatchObject([
     { level, detail: expect.stringMatching(detail) as string },
   ]);

@@ -91,7 +91,7 @@ async function onLog(work: (connection: Awaited<ReturnType<typeof connectLog>>) 
 const about = (findings: readonly Finding[], name: string): string[] =>
   findings.filter((finding) => finding.about === name).map(({ level }) => level);
 
-test('doctor: servers without a fault get no warning', async () => {
+test('doctor: servers without a fault cause no warning', async () => {
   const findings = await examine(source, deadlineMs);
   for (const name of [
     'environment',
@@ -120,7 +120,7 @@ test('doctor: servers without a fault get no warning', async () => {
   expect(about(findings, `accounts of sluice-${port}`)).toEqual(['ok']);
 });
 
-test('doctor: a cluster that any server may join, and services that share an account, are named', async () => {
+test('doctor: a cluster that any server may join is named, and so are services that share a log account', async () => {
   const [port, other] = [await findFreePort(), await findFreePort()];
   const furtherConfig = `cluster { name: open, listen: "127.0.0.1:${port}", routes: ["nats://127.0.0.1:${other}"] }`;
   const server = await startTestNats({ serverName: 'open', furtherConfig });
@@ -146,7 +146,7 @@ test('doctor: a cluster that any server may join, and services that share an acc
   }
 });
 
-test('doctor: looking changes nothing', async () => {
+test('doctor: an examination changes nothing', async () => {
   const empty = await startTestNats({ syncAlways: false });
   const bare = await createTestDatabase({ isMigrated: false });
   try {
@@ -164,7 +164,7 @@ test('doctor: looking changes nothing', async () => {
   }
 });
 
-test('doctor: a message that a reader was never given is named', async () => {
+test('doctor: a message that was lost before a reader got it is named', async () => {
   const lost = { stream: streams.ingest, subject: 'ingest.0', seq: 61 };
   await onLog((connection) => keepLoss(connection, lost));
   const findings = await examine(source, deadlineMs);
@@ -189,7 +189,7 @@ test('doctor: events that no resolver could read are counted, and the advice nam
   });
 });
 
-test('doctor: values that are still sealed with the previous key are counted, and the advice says what to do with that key', async () => {
+test('doctor: values still sealed with the previous key are counted, and the advice says what to do with that key', async () => {
   const next = randomBytes(32).toString('base64');
   const found = async (keys: Record<string, string>): Promise<Finding | undefined> =>
     (await examine({ ...source, ...keys }, deadlineMs)).find((finding) => finding.about === 'key rotation');
@@ -229,7 +229,7 @@ test('doctor: values that are sealed with another SOURCE_SECRETS_KEY are counted
   await query('delete from entities where id = $1', [id]);
 });
 
-test('doctor: a stream with other settings, one that is gone, a schema that is behind, a standby and a wrong key are found', async () => {
+test('doctor: a changed stream, a missing stream, an old schema, a read-only database and a wrong key are found', async () => {
   await onLog(async ({ [client]: { jsm, nc } }) => {
     const { config } = await jsm.streams.info(streams.events);
     const changed = { ...config, discard: 'old', max_bytes: mebibyte };
@@ -249,7 +249,7 @@ test('doctor: a stream with other settings, one that is gone, a schema that is b
   expect(about(findings, 'database writes')).toEqual(['fail']);
 });
 
-test('doctor: servers that are gone are reported with their variables, within the deadline of each check', async () => {
+test('doctor: servers that cannot be reached are reported with their variables, within the deadline of each check', async () => {
   const gone = { ...source, NATS_URL: 'nats://127.0.0.1:1', NATS_MONITOR_URL: 'http://127.0.0.1:1' };
   const url = new URL(database.url);
   url.password = 'wrong';
@@ -264,7 +264,7 @@ test('doctor: servers that are gone are reported with their variables, within th
   );
 });
 
-test('doctor: an environment that no service starts with is reported, and the machine is checked all the same', async () => {
+test('doctor: variables with which no service would start are reported, and the machine is checked all the same', async () => {
   const findings = await examine({ ...source, NATS_CERT: 'x', LOG_PARTITION: '4' }, deadlineMs);
   const problems = findings.filter((finding) => finding.about === 'environment').map(({ detail }) => detail);
   expect(problems.join('\n')).toMatch(/LOG_PARTITION is not known|NATS_KEY is missing/);

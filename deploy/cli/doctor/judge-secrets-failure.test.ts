@@ -19,7 +19,7 @@ test.each([
   expect(judge(databaseError(code, message))).toMatchObject({ level: 'warn', detail: unread, advice: 'migrate first' });
 });
 
-test('sealed secrets: any other failure of the database says what failed', () => {
+test('sealed secrets: for any other failure of the database, the finding says what failed', () => {
   expect(judge(databaseError('57014', 'canceling statement due to statement timeout'))).toEqual({
     level: 'warn',
     about: 'secrets key',
@@ -33,14 +33,14 @@ test('sealed secrets: any other failure of the database says what failed', () =>
   });
 });
 
-test('sealed secrets: a role without the right to read them is no fault of a pipeline', () => {
+test('sealed secrets: if the database role may not read them, the finding is a warning that says so', () => {
   expect(judge(databaseError('42501', 'permission denied for table source_keys'))).toMatchObject({
     level: 'warn',
     detail: 'this role may not read sealed secrets',
   });
 });
 
-test('sealed secrets: a key that does not open them fails', () => {
+test('sealed secrets: a key that does not open them is a failure', () => {
   expect(judge(new SecretError('opening a secret: the value is not sealed'))).toMatchObject({
     level: 'fail',
     detail: 'opening a secret: the value is not sealed',

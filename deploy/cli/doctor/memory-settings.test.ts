@@ -10,7 +10,7 @@ const sumOf = (env: typeof usual, of: string, partitions = 4): number => {
   return (found?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte;
 };
 
-test('memory of services: follows what bounds it', () => {
+test('service memory: the estimate is derived from the settings that limit it', () => {
   expect(sumOf(usual, 'gateway')).toBe(512 + 64 + 128 + 64);
   expect(sumOf(usual, 'control plane')).toBe(512 + 64);
   const one = sumOf(usual, 'pipeline');
@@ -18,7 +18,7 @@ test('memory of services: follows what bounds it', () => {
   expect(sumOf(usual, 'pipeline', 8) - one).toBeCloseTo((4 * 8_000_000 * 13) / mebibyte);
 });
 
-test('memory of services: a service that does not run here has 0 processes', () => {
+test('service memory: a service that does not run here has 0 processes', () => {
   const here = serviceMemory(usual, { heapBytes, partitions: 4 }, { gateways: 4, pipelines: 0, controlPlanes: 1 });
   expect(here.map(({ of, processes }) => [of, processes])).toEqual([
     ['gateway', 4],

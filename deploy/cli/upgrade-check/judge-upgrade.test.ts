@@ -35,19 +35,19 @@ const pipeline = (found?: string) => ({
   ...(found === undefined ? {} : { version: found }),
 });
 
-test('changelog: releases with what an upgrade to them asks for', () => {
+test('changelog: releases are read with the steps that an upgrade to each of them needs', () => {
   expect(readChangelog(changelog)).toEqual([
     { version: '0.3.0', upgrade: ['Set `A` first, and then `B`.', 'Restart twice.'] },
     { version: '0.2.0', upgrade: [] },
   ]);
 });
 
-test('changelog: ours has an entry for this version', async () => {
+test('changelog: CHANGELOG.md has an entry for this version', async () => {
   const releases = readChangelog(await readFile(new URL('CHANGELOG.md', topFolder), 'utf8'));
   expect(releases.map((release) => release.version)).toContain(version);
 });
 
-test('changelog: upgrade entries of ours begin with their step, in the order in which an upgrade is done', async () => {
+test('changelog: upgrade entries in CHANGELOG.md begin with their step, in the order in which an upgrade is done', async () => {
   const text = await readFile(new URL('CHANGELOG.md', topFolder), 'utf8');
   const [next] = readChangelog(text.replace('## Unreleased', '## 999.0.0'));
   const steps = ['Before', 'nats-server', 'Migrate', 'Control planes', 'Pipelines', 'Gateways'];
@@ -61,7 +61,7 @@ test('changelog: upgrade entries of ours begin with their step, in the order in 
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 });
 
-test('upgrade: running processes are listed by kind and version, and the oldest decides which releases lie between', () => {
+test('upgrade: running processes are listed by kind and version, and the oldest decides which releases apply', () => {
   expect(judgeRunning([], '0.3.0').detail).toContain('no gateway and no pipeline runs');
   const mixed = [pipeline('0.2.0'), pipeline('0.2.0'), pipeline()];
   expect(judgeRunning(mixed, '0.3.0')).toMatchObject({
@@ -76,7 +76,7 @@ test('upgrade: running processes are listed by kind and version, and the oldest 
   expect(oldestOf([pipeline('0.10.0'), pipeline('0.9.0')])).toBe('0.9.0');
 });
 
-test('upgrade: the upgrade entries of each release between are listed', () => {
+test('upgrade: the upgrade entries of each release in between are listed', () => {
   const releases = readChangelog(changelog);
   const told = (oldest: string | undefined, own: string) =>
     judgeReleases(releases, oldest, own).map(({ about, detail }) => `${about}: ${detail}`);
@@ -89,14 +89,14 @@ test('upgrade: the upgrade entries of each release between are listed', () => {
   expect(told(undefined, '0.3.0')).toEqual([]);
 });
 
-test('upgrade: a newer log is refused, an older one closes the way back', () => {
+test('upgrade: a log with a newer format is refused; with an older format the way back is closed', () => {
   expect(judgeFormat(undefined, 2).level).toBe('ok');
   expect(judgeFormat(2, 2)).toMatchObject({ level: 'ok', detail: expect.stringMatching(/way back stays open/) });
   expect(judgeFormat(1, 2)).toMatchObject({ level: 'warn', advice: expect.stringMatching(/backup/) });
   expect(judgeFormat(3, 2)).toMatchObject({ level: 'fail', detail: expect.stringMatching(/does not start/) });
 });
 
-test('upgrade: migrations to come are named, and those of a newer version', () => {
+test('upgrade: migrations that will be applied are named, and so are those of a newer version', () => {
   expect(judgeMigrations(['a', 'b'], ['a', 'b']).level).toBe('ok');
   expect(judgeMigrations(['a'], ['a', 'b'])).toMatchObject({
     level: 'warn',

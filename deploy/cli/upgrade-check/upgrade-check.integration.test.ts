@@ -46,7 +46,7 @@ const told = (findings: readonly Finding[], about: string): string | undefined =
 const examine = () =>
   examineUpgrade({ NATS_URL: asLogUser(nats.url, 'doctor'), DATABASE_URL: database.url }, deadlineMs);
 
-test('upgrade-check: says what an upgrade will do, and does none of it', async () => {
+test('upgrade-check: says what an upgrade will do, and changes nothing', async () => {
   const { jsm } = connection[client];
   const before = await examine();
   expect(told(before, 'versions')).toBe(`ok: this is ${version}; no gateway and no pipeline runs`);
@@ -88,7 +88,7 @@ test('upgrade-check: says what an upgrade will do, and does none of it', async (
   expect(told(newer, 'schema')).toBe('warn: newer than this version: 9999-of-the-future');
 });
 
-test('upgrade-check: an environment with which this version does not start is reported, and nothing else', async () => {
+test('upgrade-check: if this version would not start with the environment, only that is reported', async () => {
   const findings = await examineUpgrade({ NATS_URL: nats.url, LOG_PARTITIONS: 'many' }, deadlineMs);
   expect(findings).toHaveLength(1);
   expect(findings[0]).toMatchObject({ level: 'fail', about: 'environment' });

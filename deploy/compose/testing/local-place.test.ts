@@ -9,7 +9,7 @@ const ports = new Map([
 ]);
 const place = createLocalPlace('/here', ports);
 
-test('local place: addresses become loopback ports, secrets are in a folder for all services, other paths in one of the service', () => {
+test('local place: addresses become loopback ports, secrets share one folder, other paths are in the folder of their service', () => {
   expect(place.here('nats://nats-1:4222,nats://nats-2:6222', 'gateway-1')).toBe(
     'nats://127.0.0.1:21,nats://127.0.0.1:24',
   );
@@ -20,7 +20,7 @@ test('local place: addresses become loopback ports, secrets are in a folder for 
   expect(() => place.portOf('nats-2', '4222')).toThrow('nats-2:4222');
 });
 
-test('local place: the addresses of services are found, once each, and no others', () => {
+test('local place: only the addresses of services are found, each once', () => {
   const texts = ['nats-1:4222 nats-1:4222', 'http://example.com:80 nats-2:6222'];
   expect(namedAddresses(texts, ['nats-1', 'nats-2'])).toEqual(['nats-1:4222', 'nats-2:6222']);
 });
