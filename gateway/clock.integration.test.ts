@@ -6,7 +6,7 @@ import { until } from './testing/poll.ts';
 import { openTestLog } from './testing/test-log.ts';
 import { allTestSources, testSources } from './testing/test-sources.ts';
 
-test('clock: a gateway whose wall clock was set back by an hour comes back to a log that was restarted', async () => {
+test('clock: after its clock was set back by an hour, a gateway still reconnects to a log that was restarted', async () => {
   const clock = createSettableClock();
   onTestFinished(() => clock.remove());
   const storeDir = await createNatsFolder();

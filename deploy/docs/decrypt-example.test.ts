@@ -53,7 +53,7 @@ function mapped(): { readonly user: { readonly ssn: string }; readonly list: str
   return outcome.properties as never;
 }
 
-test('Encrypted: the example of the documentation reads what a mapping encrypted, and nothing of it stands in the clear', async () => {
+test('Encrypted: the example in the documentation reads what a mapping encrypted, and no value is left in clear text', async () => {
   const decrypt = await example();
   const { user, list } = mapped();
   const { privateKey } = keys;
@@ -71,7 +71,7 @@ test('Encrypted: the example of the documentation reads what a mapping encrypted
   expect(() => decrypt(changed, { ...place, privateKey, property: 'user.ssn' })).toThrow(/unable to authenticate/);
 });
 
-test('Encrypted: a data key serves for an hour, and equal values differ', () => {
+test('Encrypted: a data key is used for an hour, and two encryptions of the same value differ', () => {
   let nowMs = 0;
   const encrypt = encryptionOf(() => nowMs);
   const wrapped = (): string | undefined => encrypt('same', 'p').split('.')[2];
@@ -83,7 +83,7 @@ test('Encrypted: a data key serves for an hour, and equal values differ', () => 
   expect(wrapped()).not.toBe(first);
 });
 
-test('Encrypted: without a key, or with one that is too weak, nothing is sent and the reason names the setting', () => {
+test('Encrypted: if the key is missing or too weak, nothing is sent and the reason names the setting', () => {
   expect(() => compileMappings([rule], undefined)).toThrow(
     /modification is Encrypted, which needs the setting encryptionKey/,
   );

@@ -40,7 +40,7 @@ async function pagesWithCommands(): Promise<readonly string[]> {
   return stdout.split('\n').filter((path) => read.test(path));
 }
 
-test('documentation: every command of a page works, and one that cannot run here says why', async () => {
+test('documentation: every command on a page works, and a command that cannot run here has a reason', async () => {
   const pages = await Promise.all(
     (await pagesWithCommands()).map(async (page) => ({
       page,
@@ -61,7 +61,7 @@ test('documentation: every command of a page works, and one that cannot run here
     .toContain('customer-43');
 });
 
-test('documentation: is served with the policy of the console, and loads nothing from elsewhere', async () => {
+test('documentation: has the same content policy as the console, and loads nothing from other servers', async () => {
   const base = stack.credentials.controlPlane;
   for (const path of ['/docs', '/docs/']) {
     const moved = await fetch(`${base}${path}`, { redirect: 'manual' });
@@ -77,7 +77,7 @@ test('documentation: is served with the policy of the console, and loads nothing
   expect((await fetch(`${base}/docs/none.html`)).status).toBe(404);
 });
 
-test('documentation: a reader searches, turns it dark, reads it on a phone and tries a request', async () => {
+test('documentation: a reader can search it, turn it dark, read it on a phone and try a request', async () => {
   const browser = await openBrowser(await findBrowser());
   try {
     const visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });

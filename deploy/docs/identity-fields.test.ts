@@ -7,7 +7,7 @@ const identitiesOfType = (id: string) => {
   return kind === undefined ? undefined : identitiesOf(kind);
 };
 
-test('identity fields: are found in the request of a kind, in the clear and hashed', () => {
+test('identity fields: are found in the requests of a destination kind, both as plain text and hashed', () => {
   expect(identitiesOfType('Facebook')).toEqual(
     expect.arrayContaining([
       ['E-mail address', 'data[].user_data.em[]', 'SHA-256'],

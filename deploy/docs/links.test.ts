@@ -12,7 +12,7 @@ const start = page('start', 'deploy/docs/pages/start.md');
 const alerts = page('operate/alerts', 'deploy/runbook/alerts.md');
 const settings = page('settings');
 
-test('links: lead to pages by their file or their address, to files, and elsewhere', () => {
+test('links: lead to a page (by its file or its address), to a file, or to another site', () => {
   const follow = createLinks([start, alerts, settings]);
   expect(follow(start, '../../runbook/alerts.md#x')).toEqual({ kind: 'page', page: alerts, hash: 'x' });
   expect(follow(alerts, '/docs/settings.html')).toEqual({ kind: 'page', page: settings, hash: '' });
@@ -24,7 +24,7 @@ test('links: lead to pages by their file or their address, to files, and elsewhe
   expect(relativeHref(alerts, 'start.html')).toBe('../start.html');
 });
 
-test('links: one that leads nowhere is found, in another page, in this one and among files', () => {
+test('links: a link that leads nowhere is found, whether to another page, within its page or to a file', () => {
   const pages = new Map([
     [
       'a.html',

@@ -26,7 +26,7 @@ async function named(pattern: RegExp): Promise<readonly Name[]> {
 }
 
 // `sluice_control_plane` is left out: it is a role in PostgreSQL, not a metric.
-test('pages: every metric that one names exists', async () => {
+test('pages: every metric named on a page exists', async () => {
   const metrics = new Set(metricsTable().match(/\bsluice_[a-z0-9_]+/g));
   // The table lists a histogram by its name; queries name its series `_bucket`, `_sum` and `_count`.
   const isKnown = (name: string): boolean =>
@@ -38,7 +38,7 @@ test('pages: every metric that one names exists', async () => {
 
 const removed = ':!shared/runtime/removed-variables.ts';
 
-test('pages: every variable that one names is read by a service, a command, a server or a script', async () => {
+test('pages: every variable named on a page is read by a service, a command, a server or a script', async () => {
   const words = await git('grep', '-ohwE', '[A-Z][A-Z0-9]*(_[A-Z0-9]+)+', '--', ':!*.md', ':!*.test.ts', removed);
   const known = new Set(words.split('\n'));
   const names = await named(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`\n]*)?`/g);

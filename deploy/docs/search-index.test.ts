@@ -7,7 +7,7 @@ const html =
   '<h1>Settings</h1><p>Every setting &amp; more.</p><h2 id="gateway">Gateway <a class="anchor" href="#gateway">#</a></h2>' +
   '<table><tr id="FRAME_BYTES_MAX"><td><code>FRAME_BYTES_MAX</code></td><td>A frame is sent at this size</td></tr></table>';
 
-test('search: a page is found by its headings and by the names of rows, whole or in parts', () => {
+test('search: a page is found by its headings and by the names of table rows, by whole words or parts of them', () => {
   const sections = sectionsOf('settings.html', 'Settings', html);
   expect(sections.map(({ id, heading }) => [id, heading])).toEqual([
     ['settings.html', ''],

@@ -4,7 +4,7 @@ import { dashboards, queriesOf } from './dashboards.ts';
 
 const recorded = new Set((await readRules('recording.yml')).map(({ record }) => record ?? ''));
 
-test('dashboards: their uids are their own, short enough for Grafana, and begin alike', () => {
+test('dashboards: each uid is unique, short enough for Grafana, and begins with "sluice-"', () => {
   const uids = dashboards.map(({ uid }) => uid);
   expect(new Set(uids).size).toBe(uids.length);
   for (const uid of uids) expect(uid).toMatch(/^sluice-[a-z-]{1,33}$/);
@@ -18,7 +18,7 @@ test.each(dashboards.flatMap(queriesOf).map(({ panel, expr }) => [panel, expr]))
   },
 );
 
-test('dashboards: every panel has a place of its own, an id, a description, and the data source that is chosen', () => {
+test('dashboards: every panel has its own position, an id, a description, and the chosen data source', () => {
   for (const { panels } of dashboards) {
     const taken = new Set<string>();
     const ids = new Set<number>();

@@ -19,7 +19,7 @@ const nodeVariables = ['NODE_EXTRA_CA_CERTS'];
 
 const everyTemplate = (): string => [...templates.values()].join('\n');
 
-test('templates: every block has its end', () => {
+test('templates: every block is closed', () => {
   for (const [name, text] of templates) {
     const opened = text.match(/\{\{-? *(?:if|range|with|define|block)\b/g)?.length ?? 0;
     const closed = text.match(/\{\{-? *end *-?\}\}/g)?.length ?? 0;
@@ -77,7 +77,7 @@ test('templates: clients of a gateway or the control plane use its scheme, and g
   ]);
 });
 
-test('templates: the ports of containers are those the services listen on, and no Service puts its address into them', () => {
+test('templates: containers use the ports that the services listen on, and get no variables with the addresses of Services', () => {
   const gateway = readGatewayEnv({});
   const text = templates.get('gateway.yaml');
   expect(text).toContain(`"port" ${gateway.GATEWAY_PORT} "metricsPort" ${gateway.GATEWAY_METRICS_PORT}`);
@@ -91,20 +91,20 @@ test('templates: the ports of containers are those the services listen on, and n
   }
 });
 
-test('templates: a host may be a wildcard, which YAML would take for an alias', () => {
+test('templates: a host may be a wildcard, although YAML would read it as an alias', () => {
   const hosts = templates.get('gateway.yaml')?.match(/\{\{ [^}]*\.host [^}]*\}\}/g) ?? [];
   expect(hosts).toHaveLength(2);
   for (const host of hosts) expect(host).toContain('| quote }}');
 });
 
-test('templates: policies let services reach the log and the database, be they pods or addresses', () => {
+test('templates: policies let services reach the log and the database, whether these are pods or outside addresses', () => {
   const egress = templates.get('network-policy.yaml')?.split('  egress:')[1] ?? '';
   expect(egress).toContain('- namespaceSelector: {}\n');
   expect(egress).toContain('cidr: 0.0.0.0/0');
   expect(egress).toContain('port: 53');
 });
 
-test('templates: a pod that sends to destinations reaches no part of the chart, and no blocked range', () => {
+test('templates: a pod that sends to destinations can reach neither the pods of the chart nor a blocked range', () => {
   const policy = templates.get('network-policy.yaml') ?? '';
   const egress = policy.split('  egress:')[1] ?? '';
   expect(policy).toContain('{{- $sends := ne $component "gateway" }}');
@@ -122,7 +122,7 @@ test("templates: a service's own secrets override the secrets of all services", 
   expect(templates.get('migrate.yaml')).toContain('merge (dict) (.Values.migrate.secrets | default dict)');
 });
 
-test('templates: alerts link to the runbook below the address that is given', async () => {
+test('templates: alerts link to the runbook at the configured address', async () => {
   const rules = await readFile(join(chartFolder, 'files/rules/alerts.yml'), 'utf8');
   const place = /\| replace "(runbook_url: [^"]+)" \$runbook \|/.exec(templates.get('monitoring.yaml') ?? '')?.[1];
   const links = rules.match(/^ *runbook_url:.*$/gm) ?? [];
@@ -135,7 +135,7 @@ test('templates: alerts link to the runbook below the address that is given', as
   for (const url of urls) expect(url).toMatch(/^https:\/\/git\.example\/runbook\/alerts\.md#sluice[a-z]+$/);
 });
 
-test('templates: every metric they name exists', () => {
+test('templates: every metric that a template names exists', () => {
   const groups = [
     gatewayMetrics,
     pipelineMetrics,
@@ -151,7 +151,7 @@ test('templates: every metric they name exists', () => {
 test.each([
   ['rules', '../prometheus/rules', '.yml'],
   ['dashboards', '../grafana/dashboards', '.json'],
-])('files: the %s are the ones of the repository', async (folder, source, ending) => {
+])('files: the %s of the chart equal those of the repository', async (folder, source, ending) => {
   const own = await readdir(join(chartFolder, 'files', folder));
   expect(own.filter((name) => name.endsWith(ending)).length).toBeGreaterThan(0);
   expect(own).toEqual(await readdir(join(import.meta.dirname, source)));

@@ -34,7 +34,7 @@ test('values: match their schema, which refuses unknown members', () => {
   expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
 });
 
-test('values: take the Secrets of certificates by name, and authorities only with a certificate', () => {
+test('values: a certificate is the name of a Secret, and authorities are accepted only with a certificate', () => {
   const check = new Ajv({ strict: false }).compile(schema);
   const tls = (service: string, of: Values): boolean =>
     check({ ...values, [service]: { ...(values[service] as Values), tls: of } });
@@ -48,7 +48,7 @@ test('values: take the Secrets of certificates by name, and authorities only wit
   }
 });
 
-test('values: a range that is allowed to destinations needs the denied ranges of the cluster beside it', () => {
+test('values: a range may be allowed to destinations only if the ranges of the cluster are denied, too', () => {
   const check = new Ajv({ strict: false }).compile(schema);
   const egress = (of: Values): boolean => check({ ...values, egress: of });
   expect(egress({ allow: [], deny: [] })).toBe(true);
@@ -57,7 +57,7 @@ test('values: a range that is allowed to destinations needs the denied ranges of
   expect(egress({ allow: [], deny: ['postgres'] })).toBe(false);
 });
 
-test('values: the error names a missing value that templates need, because null removes a default', () => {
+test('values: if a value that templates need is missing, the error names it, because null removes a default', () => {
   const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
   const missingWithout = (path: string): unknown => {
     const rest = structuredClone(values) as Record<string, unknown>;
@@ -78,7 +78,7 @@ test('values: the error names a missing value that templates need, because null 
   }
 });
 
-test('values: every one that a template names is there, and every one that is there is named', () => {
+test('values: every value that a template names exists, and every value is named in a template', () => {
   const named = new Set(
     [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)|\$values\.([A-Za-z.]+)/g)].flatMap((m) => m[1] ?? m[2] ?? []),
   );
@@ -101,7 +101,7 @@ test('values: every one that a template names is there, and every one that is th
   expect(unused).toEqual([]);
 });
 
-test('values: the settings of a pod that the template sets itself are refused', () => {
+test('values: pod settings that the template sets itself are refused', () => {
   const text = `${templates.get('_pod.tpl')}`;
   const spec = text.slice(text.indexOf('\nspec:'));
   const set = [...spec.matchAll(/^ {2}([a-zA-Z]+):/gm)].map(([, name]) => name);
@@ -110,7 +110,7 @@ test('values: the settings of a pod that the template sets itself are refused', 
   expect(definitions['podSpec']?.propertyNames?.not.enum).toEqual(expect.arrayContaining(set));
 });
 
-test('values: name no variable a service does not know, and hold no secret', () => {
+test('values: variables unknown to a service and secrets are not among the values', () => {
   for (const [path, service] of Object.entries(services)) {
     const names = [...variablesOf('env'), ...variablesOf(`${path}.env`), 'INSTANCE_ID'];
     expect(unknownVariables(service, names)).toEqual([]);

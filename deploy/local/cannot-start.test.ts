@@ -39,7 +39,7 @@ async function run(
   return { code, output };
 }
 
-test('cannot start: a gateway without an engine says so before it connects, and is not to be started again', async () => {
+test('cannot start: a gateway without an engine says so before it connects, with an exit code that prevents a restart', async () => {
   const { code, output } = await run('gateway/main.ts', ['--require', withoutEngine]);
   expect(code).toBe(cannotStartExitCode);
   // The fatal line is searched, because the logger may write it after later lines.
@@ -59,7 +59,7 @@ test('cannot start: npm start without an engine starts nothing else', async () =
   await expect(readdir(stackFolder)).rejects.toThrow('ENOENT');
 });
 
-test('cannot start: npm start takes no option', async () => {
+test('cannot start: npm start accepts no option', async () => {
   const stackFolder = join(folder, 'stack');
   const { code, output } = await run('deploy/local/main.ts', [], { SLUICE_DIR: stackFolder }, ['--port', '80']);
   expect({ code, output }).toEqual({ code: 1, output: "error: unknown option '--port'\n" });
@@ -76,7 +76,7 @@ test('cannot start: doctor names the engine and what to do', async () => {
 });
 
 test.each(['gateway', 'pipeline', 'control-plane'])(
-  'cannot start: a %s whose environment is wrong is not to be started again',
+  'cannot start: a %s with a wrong environment ends with the exit code that prevents a restart',
   async (service) => {
     const { code, output } = await run(`${service}/main.ts`, [], { LOG_LEVEL: 'loud' });
     expect(code).toBe(cannotStartExitCode);

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 test.each(['gateway', 'pipeline', 'control-plane'])(
-  '%s: ends with 1 and one sentence where the nats-server is too old',
+  '%s: exits with 1 and a message of one sentence if nats-server is too old',
   async (name) => {
     const problems: string[] = [];
     const env = {

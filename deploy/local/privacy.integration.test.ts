@@ -68,7 +68,7 @@ async function postSegment(call: string, message: Readonly<Record<string, unknow
   return answer.status;
 }
 
-test('consent: a destination with a purpose gets only what visitors allow, by any consent signal, and one without a purpose gets all', async () => {
+test('consent: a destination with a purpose gets only what visitors allow by any consent signal; a destination without one gets all', async () => {
   const destination = await client.api('POST', 'destinations', {
     name: 'ads',
     type: 'HTTPDestination',
@@ -193,7 +193,7 @@ const textsAt = async (path: string): Promise<string[]> =>
 const countAt = async (path: string, text: string): Promise<number> =>
   (await textsAt(path)).filter((body) => body.includes(text)).length;
 
-test('erasure: from a second after the answer no data of the visitor is sent, and the certificate lists what still holds any, and until when', async () => {
+test('erasure: a second after the answer, the visitor’s data is no longer sent; the certificate lists what is still stored and how long', async () => {
   const refusing = await client.api('POST', 'destinations', {
     name: 'refusing',
     type: 'HTTPDestination',

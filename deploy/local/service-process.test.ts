@@ -14,11 +14,11 @@ test.each([
   ['Error: something a library printed', 'Error: something a library printed'],
   ['{ not json', '{ not json'],
   ['', undefined],
-])('service log: %s shows as %s', (line, shown) => {
+])('service log: the line %s is shown as %s', (line, shown) => {
   expect(readProblem(line)).toBe(shown);
 });
 
-test.each(['SIGTERM', 'disconnect'])('service: ends by %s, also after the reader of its log has ended', async (by) => {
+test.each(['SIGTERM', 'disconnect'])('service: ends on %s, even if the reader of its log has ended', async (by) => {
   const service = fork(compiledPath(new URL('deploy/local/sink/main.ts', topFolder)), [], {
     env: { ...process.env, SINK_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -34,7 +34,7 @@ const at = {
   sinkUrl: 'http://sink',
 };
 
-test("services: what the stack sets is not set a second time by the caller's files", () => {
+test("services: variables that the stack sets are not set a second time from the caller's files", () => {
   const inherited = {
     NATS_URL_FILE: '/a',
     NATS_MONITOR_URL_FILE: '/b',
@@ -89,7 +89,7 @@ test('services: the gateway calls the control plane over TLS if the control plan
 const ports = { GATEWAY_PORT: 1, CONTROL_PLANE_PORT: 2, SINK_PORT: 3 };
 const made = { apiKey: 'key', sourceToken: 'live', testToken: 'test', sourceId: 's', destinationId: 'd' };
 
-test('stack urls: plain where no certificate is set, or an empty one', () => {
+test('stack urls: are http where no certificate is set, or where its variable is empty', () => {
   expect(stackUrls(ports, { GATEWAY_TLS_CERT_FILE: '' })).toEqual({
     gateway: 'http://127.0.0.1:1',
     controlPlane: 'http://127.0.0.1:2',
@@ -101,7 +101,7 @@ test.each([
   [{ GATEWAY_TLS_CERT_FILE: '/cert.pem' }, { gateway: 'https://127.0.0.1:1', controlPlane: 'http://127.0.0.1:2' }],
   [{ CONTROL_PLANE_TLS_CERT_FILE: '/c.pem' }, { gateway: 'http://127.0.0.1:1', controlPlane: 'https://127.0.0.1:2' }],
   [{ CONTROL_PLANE_TLS_CERT: '-----BEGIN' }, { gateway: 'http://127.0.0.1:1', controlPlane: 'https://127.0.0.1:2' }],
-])('stack urls: %j is spoken to over TLS', (inherited, urls) => {
+])('stack urls: %j is addressed with https', (inherited, urls) => {
   expect(stackUrls(ports, inherited)).toMatchObject(urls);
 });
 

@@ -42,7 +42,7 @@ test('stack: credentials name everything a user needs, and only the owner may re
   expect((await stat(join(folder, 'credentials.json'))).mode & 0o077).toBe(0);
 });
 
-test('stack: listens on loopback only, each of its processes', async () => {
+test('stack: each of its processes listens only on loopback', async () => {
   const sockets = await listeningSockets(stack.pid);
   expect(sockets.filter(({ isLoopback }) => !isLoopback)).toEqual([]);
   const found = new Set(sockets.map(({ port }) => String(port)));
@@ -68,7 +68,7 @@ test('stack: its destinations reach its sink, and nothing else on this machine',
   }
 });
 
-test('stack: a first start asks the log for nothing that is missing or not permitted', async () => {
+test('stack: on a first start, services request nothing from the log that is missing or not permitted', async () => {
   const lines = (await readFile(join(folder, 'nats', 'nats-server.log'), 'utf8')).split('\n');
   // A gateway first tries to follow CONFIG, because the log may still have the users of an older version.
   const known = 'Publish Violation - Subject "$JS.API.CONSUMER.CREATE.KV_CONFIG.';
@@ -90,7 +90,7 @@ test('stack: only its owner may read its logs', async () => {
   for (const file of files) expect([file, (await stat(file)).mode & 0o077]).toEqual([file, 0]);
 });
 
-test('stack: commands run beside it find its servers, accept names of destinations, and report a wrong name in one line', async () => {
+test('stack: commands run next to it find its servers, accept destination names, and report a wrong name in one line', async () => {
   const run = async (entry: string, ...arguments_: readonly string[]) => {
     const child = spawn(process.execPath, [compiledPath(new URL(entry, topFolder)), ...arguments_], {
       env: { PATH: process.env['PATH'], SLUICE_DIR: folder },
@@ -154,7 +154,7 @@ test('stack: a track reaches the sink with its visitor, its id as idempotency ke
     .toMatchObject({ status: 'HEALTHY', successCount: 1, failureCount: 0 });
 });
 
-test('stack: nothing that is delivered contains the key of the source', async () => {
+test('stack: no delivered request contains the key of the source', async () => {
   await client.track({ event: 'Quiet', distinctId: 'quiet-1', userId: 'u-1' });
   await expect.poll(() => keysAt('/demo'), settle).toContain('quiet-1');
   expect(JSON.stringify(await client.sinkRequests('/demo'))).not.toContain(stack.credentials.sourceToken);
@@ -194,7 +194,7 @@ test('stack: a failing destination is tried again under the same key until it ta
   await expect.poll(tries, { timeout: 45_000, interval: 200 }).toBe(3);
 }, 40_000);
 
-test('stack: what a destination refused arrives once it is fixed and the dead letters are replayed', async () => {
+test('stack: an event that a destination refused arrives after the destination is fixed and the dead letters are replayed', async () => {
   const destination = `destinations/${stack.credentials.destinationId}`;
   await client.setSink({ path: '/demo', status: 400 });
   await client.track({ event: 'Refused', distinctId: 'refused-1', userId: 'u-6' });
@@ -218,7 +218,7 @@ test('stack: what a destination refused arrives once it is fixed and the dead le
 }, 120_000);
 
 test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
-  'stack: kill -9 of %s in a stream of tracks loses nothing that got a 200',
+  'stack: no tracked event that got a 200 is lost when %s is ended with kill -9',
   async (victim) => {
     const accepted: string[] = [];
     const stop = new AbortController();
@@ -251,7 +251,7 @@ test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
   120_000,
 );
 
-test('stack: a busy port is an error that names its variable', async () => {
+test('stack: if a port is busy, the error names its variable', async () => {
   const blocker = createServer().listen(0);
   const address = blocker.address();
   const busy = typeof address === 'object' && address !== null ? String(address.port) : '';
@@ -263,7 +263,7 @@ test('stack: a busy port is an error that names its variable', async () => {
   expect(result.output).toContain('SINK_PORT');
 });
 
-test('stack: a service that cannot start ends it, and is not tried again', async () => {
+test('stack: a service that cannot start ends the stack, and is not started again', async () => {
   const other = await makeStackFolder();
   const result = await runFailingStack(other, { ...(await chooseStackPorts()), BATCH_ROWS_MAX: 'endless' });
   await rm(other, { recursive: true, force: true });
@@ -279,7 +279,7 @@ test('stack: a second launcher on the same folder is refused', async () => {
   expect(result.output).toMatch(/already/);
 });
 
-test('stack: stops in good order and finds its data again', async () => {
+test('stack: stops in an orderly way and finds its data on the next start', async () => {
   const { code } = await stack.stop();
   expect(code).toBe(0);
   expect(stack.output().trimEnd()).toMatch(/stopped$/);
@@ -291,7 +291,7 @@ test('stack: stops in good order and finds its data again', async () => {
   expect(successCount).toBeGreaterThan(100);
 }, 120_000);
 
-test('stack: starts again after its launcher was killed, ending what that left behind', async () => {
+test('stack: starts again after its launcher was killed, and ends the processes left running', async () => {
   await stack.kill();
   stack = await runStack(folder, ports);
   client = createStackClient(stack.credentials);

@@ -25,12 +25,12 @@ const find = (signal?: AbortSignal): Promise<string> =>
     ...(signal === undefined ? {} : { signal }),
   });
 
-test('promtool: the one on PATH is used if it runs', async () => {
+test('promtool: the program on PATH is used if it runs', async () => {
   await put('promtool', '#!/bin/sh\necho promtool, version 3\n');
   expect(await find()).toBe(join(folder, 'promtool'));
 });
 
-test('promtool: without one, and without a mirror, an error says so', async () => {
+test('promtool: if there is neither a program on PATH nor a mirror, an error says so', async () => {
   await put('promtool', '#!/bin/sh\nexit 1\n');
   const cancelled = AbortSignal.abort(new Error('no network in this test'));
   const failure = await find(cancelled).catch((error: unknown) => error);

@@ -96,13 +96,13 @@ test('dashboards: every query has data', async ({ skip }) => {
   await expect.poll(async () => (exprs = await withoutData(server, exprs)), settle).toEqual([]);
 }, 120_000);
 
-test('recording rules: every one records', async ({ skip }) => {
+test('recording rules: every rule records data', async ({ skip }) => {
   const server = prometheus ?? skip('there is no Prometheus');
   let records = (await readRules('recording.yml')).map(({ record }) => record ?? '');
   await expect.poll(async () => (records = await withoutData(server, records)), settle).toEqual([]);
 }, 120_000);
 
-test('alerts: everything they look at has data, so that silence means that all is well', async ({ skip }) => {
+test('alerts: every metric in an alert has data, so that silence means that all is well', async ({ skip }) => {
   const server = prometheus ?? skip('there is no Prometheus');
   const alerts = await readRules('alerts.yml');
   // An alert's whole expression has no result while all is well, so the metrics in it are queried one by one.
@@ -114,7 +114,7 @@ test('alerts: everything they look at has data, so that silence means that all i
   expect(await server.ruleProblems()).toEqual([]);
 }, 120_000);
 
-test('destinations: the one that fails is distinguished from the one that delivers', async ({ skip }) => {
+test('destinations: the metrics tell a failing destination from a delivering one', async ({ skip }) => {
   const server = prometheus ?? skip('there is no Prometheus');
   const attempts = async (destination: string, outcome: string): Promise<number> => {
     const series = `sluice_dispatcher_attempts_total{destination_id="${destination}",outcome="${outcome}"}`;

@@ -34,7 +34,7 @@ test.each(alerts.map((alert) => [alert.alert ?? '', alert]))(
   },
 );
 
-test('alerts: one about a destination names it and links to its page; the example of Alertmanager routes both severities', async () => {
+test('alerts: an alert about a destination names it and links to its page; the example of Alertmanager routes both severities', async () => {
   const about = alerts.filter(({ expr }) => /by \(destination_id\)|destination_id:/.test(expr));
   expect(about.length).toBeGreaterThan(8);
   for (const { alert, annotations } of about) {
@@ -51,7 +51,7 @@ test('alerts: one about a destination names it and links to its page; the exampl
   for (const { receiver } of route.routes) expect(receivers.map(({ name }) => name)).toContain(receiver);
 });
 
-test('alerts: each has a test that fires it and one in which it stays quiet', async () => {
+test('alerts: each alert has a test in which it fires and a test in which it does not', async () => {
   const text = await readFile(join(import.meta.dirname, 'tests/alerts.test.yml'), 'utf8');
   const { tests } = parse(text) as { readonly tests: readonly { readonly name: string }[] };
   const names = tests.map(({ name }) => name);

@@ -55,7 +55,7 @@ async function exampleFile(): Promise<Record<string, string>> {
 /** All units but the migration, which ends by itself. */
 const services = (): Unit[] => [...units].filter(([name]) => name !== 'sluice-migrate.service').map(([, unit]) => unit);
 
-test('units: each service logs in as itself, and none has the password of the owner of the tables', () => {
+test('units: each service logs in as itself, and no service has the password of the owner of the tables', () => {
   for (const unit of services()) {
     const service = serviceOf(unit);
     expect(environmentOf(unit)).toMatchObject({
@@ -71,17 +71,17 @@ test('units: each service logs in as itself, and none has the password of the ow
   }
 });
 
-test('units: each starts an entry the build makes', async () => {
+test('units: each unit starts an entry that the build makes', async () => {
   expect(units.size).toBe(4);
   for (const entry of [...units.values()].flatMap(entriesOf)) await access(join(top, `${entry}.ts`));
 });
 
-test('units: a service that ends is started again, unless no start of it can work', () => {
+test('units: a service that ends is started again, unless its exit code says that it cannot start', () => {
   expect(common('RestartPreventExitStatus')).toEqual([String(cannotStartExitCode)]);
   for (const each of services()) expect(each('Restart')).toEqual(['always']);
 });
 
-test('units: the schema is migrated before a control plane starts, and again when that failed', () => {
+test('units: starting a control plane starts the migration first, and a failed migration is run again', () => {
   const unit = units.get('sluice-control-plane.service');
   if (unit === undefined) throw new Error('there is no unit of the control plane');
   expect(unit('ExecStartPre')).toEqual(['+/usr/bin/systemctl start sluice-migrate.service']);
@@ -90,7 +90,7 @@ test('units: the schema is migrated before a control plane starts, and again whe
   for (const each of units.values()) expect(each('Requires')).toEqual([]);
 });
 
-test('units: each service knows every variable that its unit sets, and needs only those of the example file in addition', async () => {
+test('units: each service knows every variable in its unit, and needs only the variables of the example file in addition', async () => {
   const example = await exampleFile();
   const allServices: ServiceName[] = ['gateway', 'pipeline', 'control-plane'];
   for (const [name, unit] of units) {
@@ -108,7 +108,7 @@ test('units: each service knows every variable that its unit sets, and needs onl
   }
 });
 
-test('units: every credential that is named is loaded', () => {
+test('units: every credential that a unit names is loaded', () => {
   for (const unit of units.values()) {
     const loaded = unit('LoadCredential').map((line) => line.split(':')[0]);
     const named = [
@@ -127,7 +127,7 @@ test('units: systemd waits longer than a service takes to stop, and starts it ag
   expect(common('Restart')).toEqual([]);
 });
 
-test('units: gateways of one machine share a port and have metrics of their own', () => {
+test('units: gateways on one machine share a port, and each has its own port for metrics', () => {
   const gateway = units.get('sluice-gateway@.service');
   expect(gateway?.('Environment').join(' ')).toMatch(/GATEWAY_REUSE_PORT=true GATEWAY_METRICS_PORT=\d+%i\b/);
 });

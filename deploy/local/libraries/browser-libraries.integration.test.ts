@@ -190,7 +190,7 @@ test.each(['segment', 'rudderstack'])('browser: %s sends batches', async (librar
   await page.context().close();
 });
 
-test('browser: a page may call the API as the library of the specified service does, and may read how long to wait', async () => {
+test('browser: a page may call the API as the specified library does, and may read from the answer how long to wait', async () => {
   const { page, problems } = await visit('sluice', 'specified');
   const call = {
     baseUrl: `${stack.credentials.gateway}/api/v1`,
@@ -239,7 +239,7 @@ test('browser: our own script counts marked elements and each page of an applica
   await page.context().close();
 });
 
-test('browser: without consent our own script sends nothing and leaves no id; with it all that waited arrives', async () => {
+test('browser: without consent our own script sends nothing and stores no id; after consent all waiting events arrive', async () => {
   const { id } = await client.api('POST', 'collections/consentSettings', { name: 'analytics', defaultState: 'Denied' });
   await client.publish('asks for consent');
   const asked = async (): Promise<unknown> =>

@@ -25,7 +25,7 @@ test('bundle TypeBox: contains exactly the entries that modules import', async (
   expect([...imported].map((name) => (name === '' ? 'index' : name)).toSorted()).toEqual(bundledEntries.toSorted());
 });
 
-test('bundle TypeBox: a program beside the bundle uses it, and a build that already has a bundle leaves it alone', async () => {
+test('bundle TypeBox: a program in the same folder uses the bundle, and a later build leaves an existing bundle alone', async () => {
   await bundleTypebox(folder);
   const program = `import Type from 'typebox'; import { Compile } from 'typebox/compile'; import { Value } from 'typebox/value';
     const schema = Type.Object({ a: Type.Integer({ minimum: 1, default: 7 }) });

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('remove stale: removes compiled files without a source, and no files that are not compiled', async () => {
+test('remove stale: removes only compiled files whose source is gone', async () => {
   const files = ['gateway/main.ts', 'dist/gateway/main.js', 'dist/gateway/main.js.map'];
   const stale = ['dist/gateway/old.js', 'dist/gateway/old.js.map', 'dist/old/room.js'];
   const others = ['dist/.tsbuildinfo', 'dist/faults/result.json', 'dist/faults/page.html'];

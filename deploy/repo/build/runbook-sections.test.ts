@@ -36,7 +36,7 @@ du -sh
   expect(() => runbookSections('## A\n\n[x](../nowhere.ts)')).toThrow('leads to no page');
 });
 
-test('runbook sections: links between the pages of the runbook lead to sections that are there, and each has a lead', async () => {
+test('runbook sections: links between pages of the runbook lead to existing sections, and each section begins with a summary', async () => {
   const pages = ['alerts', 'symptoms'].map((name) => readFile(new URL(`deploy/runbook/${name}.md`, topFolder), 'utf8'));
   const sections = (await Promise.all(pages)).flatMap(runbookSections);
   // A lead must say more than the word with which every alert begins.

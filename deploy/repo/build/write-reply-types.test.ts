@@ -9,13 +9,13 @@ import { replyTypesFile, writeReplyTypes } from './write-reply-types.ts';
 
 const top = join(import.meta.dirname, '../../..');
 
-test('types of replies: the build writes what the endpoints answer now, and git does not track it', async () => {
+test('types of replies: the build writes the types of the endpoints’ current replies, and git does not track the file', async () => {
   expect(await readFile(join(top, replyTypesFile), 'utf8')).toBe(replyTypes());
   const { stdout } = await promisify(execFile)('git', ['ls-files', replyTypesFile], { cwd: top });
   expect(stdout).toBe('');
 });
 
-test('types of replies: are written where the file is missing or older than what was compiled, and not otherwise', async () => {
+test('types of replies: are written only if the file is missing or older than the compiled code', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-replies-'));
   const compiled = ['control-plane/a.js', 'shared/b.js', 'deploy/repo/build/c.js'].map((path) =>
     join(folder, 'dist', path),

@@ -151,7 +151,7 @@ async function readKindIds(): Promise<readonly string[]> {
 /** Number of tabs used in parallel: while one loads, another is examined. */
 const tabs = 3;
 
-test('every page: axe finds no barrier, light or dark, it names kinds as people do, fits 360 px, and its menu opens there', async () => {
+test('every page: axe finds no barrier in light or dark, kinds have readable names, and at 360 px all fits and the menu opens', async () => {
   const nobody = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
   await nobody.page.goto('/');
   await waitForText(nobody.page, 'API key');
@@ -187,7 +187,7 @@ test('every page: axe finds no barrier, light or dark, it names kinds as people 
   await waitForText(page, 'as they arrive');
 }, 240_000);
 
-test('console: the link that a start prints signs in, once, and a command prints another', async () => {
+test('console: the link printed at the start signs in once, and a command prints another link', async () => {
   await signOut();
   const link = /http:\S+\/sign-in#\w+/.exec(stack.output())?.[0] ?? '';
   await open(link, 'Events in');
@@ -203,7 +203,7 @@ test('console: the link that a start prints signs in, once, and a command prints
   await another.close();
 });
 
-test('console: a key signs this browser in, over reloads and in new tabs, until it signs out', async () => {
+test('console: a key signs this browser in, across reloads and in new tabs, until the user signs out', async () => {
   await signOut();
   await page.goto('/');
   await page.getByLabel('API key').fill('slk_wrong');
@@ -223,7 +223,7 @@ test('console: a key signs this browser in, over reloads and in new tabs, until 
   expect(await showsText(tab, 'API key')).toBe(true);
 });
 
-test('console: a page that cannot be loaded, as after an upgrade, says so, and is there after a reload', async () => {
+test('console: if a page cannot be loaded, as after an upgrade, a message says so, and a reload shows the page', async () => {
   // A visit of its own, because its errors are expected.
   const upgraded = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, memory: signedIn });
   await upgraded.page.goto('/');
@@ -238,7 +238,7 @@ test('console: a page that cannot be loaded, as after an upgrade, says so, and i
   await upgraded.close();
 });
 
-test('console: what a key may not do is not offered, and a page that needs more says which scope is missing', async () => {
+test('console: what a key may not do is not offered, and a page that needs another scope names it', async () => {
   await signOut();
   const { key } = await account.client.api('POST', 'keys', { name: 'looks only', scopes: ['destination:list'] });
   await signIn(page, String(key));
@@ -279,7 +279,7 @@ test('users: a person is invited with a role, signs in with the link, sees the w
   await vera.close();
 });
 
-test('operator: the answer of a failing destination is one press away; from the System page, the commands of the runbook are two', async () => {
+test('operator: the answer of a failing destination is one press away, and runbook commands are two from the System page', async () => {
   const steps = await countSteps(page);
   await open('/', 'Failing: ');
   await page.getByRole('region', { name: 'Problems' }).getByRole('link', { name: 'Loyalty programme' }).first().click();
@@ -312,7 +312,7 @@ test('overview: problems come first, and new events show by themselves', async (
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
 });
 
-test('overview: a destination that answers 503 has batches retrying, and one that delivers has none', async () => {
+test('overview: a destination that answers 503 has batches retrying, and a destination that delivers has none', async () => {
   await open('/', 'Batches retrying');
   const retrying = async (name: string): Promise<number> => {
     const cell = page.locator('tr', { hasText: name }).locator('td[data-title="Batches retrying"]');
@@ -322,7 +322,7 @@ test('overview: a destination that answers 503 has batches retrying, and one tha
   expect(await retrying('Demo sink')).toBe(0);
 });
 
-test('overview: what it reads stays small, and names kinds as people do', async () => {
+test('overview: requests only the top 12, and shows kinds under their readable names', async () => {
   const [stream] = await Promise.all([
     page.waitForRequest('**/rest/v1/activity/stream?*'),
     open('/', 'HTTP Destination'),
@@ -383,7 +383,7 @@ test('search: a slash opens it, keys alone lead to configuration, pages, kinds, 
   await waitForText(page, 'Nothing matches.');
 });
 
-test('destinations: a kind is found by the name people say, and one that is not offered says why', async () => {
+test('destinations: a kind is found by its common name, and a kind that is not offered says why', async () => {
   await open('/destinations/new', 'Needs');
   await page.getByLabel('Search').fill('twitter');
   await page.getByRole('link', { name: 'X Ads Conversions API' }).waitFor();
@@ -392,7 +392,7 @@ test('destinations: a kind is found by the name people say, and one that is not 
   expect(await showsText(page, 'not a receiver of events')).toBe(true);
 });
 
-test('destinations: one is found, added, set, tested, published, turned off and removed', async () => {
+test('destinations: a destination is added, configured, tested, published, turned off and removed', async () => {
   await open('/destinations', 'Warehouse loader');
   await page.getByRole('link', { name: 'Add a destination' }).click();
   await page.getByLabel('Search').fill('http dest');
@@ -432,7 +432,7 @@ test("destinations: why events were rejected is shown by message, with the platf
   await waitForText(page, 'Response of the platform');
 });
 
-test("delivery: did last night's purchases reach the partner? Three steps, its events included", async () => {
+test("delivery: it takes three steps to see whether last night's purchases reached the partner, and to see their events", async () => {
   const steps = await countSteps(page);
   await open('/', 'Events in');
   const follow = (name: string): Promise<void> => page.getByRole('link', { name, exact: true }).first().click();
@@ -467,7 +467,7 @@ test("delivery: did last night's purchases reach the partner? Three steps, its e
   await open('/events?view=before&range=custom&from=2020-01-01T00:00', 'The event list starts at');
 });
 
-test('events: past ones are filtered, counted, exported, saved as a view, and retried where they were rejected', async () => {
+test('events: past events are filtered, counted, exported, saved as a view, and retried where they were rejected', async () => {
   const query = `destinationId=${account.refusingId}&outcome=rejected`;
   await open(`/events?view=before&${query}`, 'This view keeps events since');
   await page.getByLabel('Event name').fill('order comp');
@@ -508,7 +508,7 @@ test('events: past ones are filtered, counted, exported, saved as a view, and re
   await waitForText(page, 'A replay was started');
 });
 
-test('events: with more destinations than a list shows, one is found by a part of its name', async () => {
+test('events: with more destinations than a list shows, a destination is found by a part of its name', async () => {
   const others = Array.from({ length: 100 }, (_, index) => ({
     id: `other-${index}`,
     name: `Other ${index}`,
@@ -555,7 +555,7 @@ test('destinations: dead letters are replayed once the platform accepts them', a
   expect(await showsText(page, 'Done')).toBe(true);
 });
 
-test('events: new ones appear without a reload, the list is filtered, and an event shows its path and what would be sent', async () => {
+test('events: new events appear without a reload, the list is filtered, and an event shows its path and what would be sent', async () => {
   await open('/events', 'Live');
   await account.client.track({ event: 'Seen Live', externalId: 'customer-live' });
   await waitForText(page, 'Seen Live');
@@ -670,7 +670,7 @@ test('draft: events that wait for a disabled destination are shown, and are left
   expect(await page.getByLabel('From').inputValue()).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
-test('replays: one under way shows how far it is, and is cancelled', async () => {
+test('replays: a running replay shows its progress, and is cancelled', async () => {
   const replay = {
     id: 'made-up',
     destinationId: account.healthyId,
@@ -699,7 +699,7 @@ test('replays: one under way shows how far it is, and is cancelled', async () =>
   await waitForText(page, 'Cancelled');
 });
 
-test('events: one lists the destinations where it has no outcome, and why', async () => {
+test('events: an event lists the destinations where it has no outcome, with the reason for each', async () => {
   const { id } = await account.client.api('POST', 'destinations', {
     name: 'Slow partner',
     type: 'HTTPDestination',
@@ -718,7 +718,7 @@ test('events: one lists the destinations where it has no outcome, and why', asyn
   await account.client.setSink({ path: '/slow', status: 200 });
 });
 
-test('system: shows what each thread runs, and what the runbook says; a key of one account is not shown the installation', async () => {
+test('system: shows what each thread runs and what the runbook says; a key of a single account cannot see the page', async () => {
   await open('/system', 'Actors');
   await page.getByLabel('Search').fill('warehouse');
   await page.getByRole('link', { name: 'Warehouse loader' }).waitFor();
@@ -735,7 +735,7 @@ test('system: shows what each thread runs, and what the runbook says; a key of o
   await other.close();
 });
 
-test('developer: a source is added and published, and its page shows its first event, sent with the command that it gives', async () => {
+test('developer: a source is added and published; its page gives a command, and shows the first event that the command sends', async () => {
   const steps = await countSteps(page);
   await open('/sources', 'Demo source');
   await press('Add a source');
@@ -848,7 +848,7 @@ test('account: identity settings are shown and changed, and are live at once', a
   expect(await page.getByLabel('External ids per visitor').inputValue()).toBe('2');
 });
 
-test('keys: one is made, shown once, and ended', async () => {
+test('keys: a key is created, shown once, and revoked', async () => {
   await open('/keys', 'bootstrap');
   await press('Create a key');
   await page.getByLabel('Name').fill('Night shift');
@@ -865,7 +865,7 @@ test('keys: one is made, shown once, and ended', async () => {
     .waitFor();
 });
 
-test('rules: a mapping’s page shows what each standard event becomes without one', async () => {
+test('rules: a mapping’s page shows how each standard event is sent if no mapping applies', async () => {
   // Waits for the preview, which would otherwise appear above the button and move it.
   await open(`/rules/mappings/${account.mappingId}`, 'With this mapping');
   await page.getByText('How each standard event is sent').click();
@@ -873,7 +873,7 @@ test('rules: a mapping’s page shows what each standard event becomes without o
   await expect.poll(() => page.locator('main').innerText()).toContain('"event": "Order Refunded"');
 });
 
-test('rules: a mapping is tried on an event while it is written, by conditions and as JSON, and kept in the draft', async () => {
+test('rules: a mapping is tried on an event while being edited, by conditions and as JSON, and saved in the draft', async () => {
   await open(`/rules/new-mapping?event=${account.eventId}`, 'Preview');
   const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);
   await field('Name').fill('Purchases by hand');
@@ -951,7 +951,7 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await page.waitForURL('**/rules');
 });
 
-test('tracking plan: the draft is tried on recent events, and what a rule holds is released and judged again', async () => {
+test('tracking plan: the draft is tried on recent events, and a quarantined event is released and judged again', async () => {
   await open('/tracking-plan/rules', 'Try on recent events');
   await press('Try on recent events');
   await waitForText(page, 'the draft would have');
@@ -1015,7 +1015,7 @@ test('rules: a purpose keeps its consent signals, and a new allowed event shows 
   expect(await showsText(page, 'Its name is not among the allowed events')).toBe(true);
 });
 
-test('experiments: one is prepared, started, given to visitors, and ended with one variant for all', async () => {
+test('experiments: an experiment is prepared, started, given to visitors, and ended with one variant for all', async () => {
   await open('/experiments', 'Banner for free shipping');
   await press('Add an experiment');
   await page.getByLabel('Name').fill('By hand');
@@ -1043,7 +1043,7 @@ test('experiments: one is prepared, started, given to visitors, and ended with o
   await waitForText(page, 'every visitor gets');
 });
 
-test('experiments: results show significant differences, and warn where visitors are not spread as meant', async () => {
+test('experiments: results show significant differences, and warn if visitors are not divided by the weights', async () => {
   await open(`/experiments/${account.experiments.measuredId}`, 'Above the control');
   await open(`/experiments/${account.experiments.mismatchedId}`, 'Do not trust these results');
   expect(await showsText(page, 'less than 0.0001')).toBe(true);
@@ -1119,7 +1119,7 @@ test('ten thousand destinations: only those on the screen are drawn, and the pag
   await expect.poll(async () => rightOf(await figure.boundingBox())).toBeLessThanOrEqual(390);
 });
 
-test('a hundred thousand recent events: more are read as the page is scrolled, and only those on the screen are drawn', async () => {
+test('a hundred thousand recent events: scrolling reads more events, and only those on the screen are drawn', async () => {
   const pages = 4;
   await page.route(/\/rest\/v1\/events\?limit=/, async (route) => {
     const number = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);

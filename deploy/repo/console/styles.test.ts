@@ -10,14 +10,14 @@ async function readAll(ending: string): Promise<readonly (readonly [file: string
   return Promise.all(files.map(async (file) => [file, await readFile(`${top}${file}`, 'utf8')] as const));
 }
 
-test('styles of the console: a selector has one rule, so that no part is laid out by the rule of another', async () => {
+test('styles of the console: each selector has only one rule, so that no element gets the layout of another', async () => {
   const css = await readFile(`${top}design/design.css`, 'utf8');
   const selectors = [...css.matchAll(/^([^\s@}/][^{]*) \{/gm)].map(([, selector]) => selector);
   expect(selectors.length).toBeGreaterThan(100);
   expect(selectors.filter((selector, index) => selectors.indexOf(selector) !== index)).toEqual([]);
 });
 
-test('styles of the console: a class has its rule in design.css or beside its page, as another page may never be loaded', async () => {
+test('styles of the console: the rule of a class is in design.css or next to its page, as other pages may never be loaded', async () => {
   const foldersOf = new Map<string, Set<string>>();
   for (const [file, text] of await readAll('.css')) {
     for (const [, name = ''] of text.matchAll(/\.([a-z][\w-]*)/gi)) {

@@ -13,7 +13,7 @@ test.each([
   ['const tookMs = performance.now() - sent.atMs;\nexpect(tookMs).toBe(5);'],
   ['const took = async () => {\n  return performance.now() - fromMs;\n};\nexpect(await took()).not.toBeLessThan(5);'],
   ['function ageMs() { return Date.now() - startedMs; }\nexpect(5).toBeCloseTo(ageMs());'],
-])('clocks in tests: a test that fails when it is slow is found: %s', (source) => {
+])('clocks in tests: a test that fails on a slow machine is reported: %s', (source) => {
   const inFunction = `test('t', async () => {\n${source}\n});`;
   expect(findClockVerdicts(inFunction)).toEqual([
     { line: inFunction.slice(0, inFunction.indexOf('expect')).split('\n').length, what: 'a duration is asserted' },
@@ -26,17 +26,17 @@ test.each([
   ['vi.useFakeTimers();\nexpect(Date.now() - startedMs).toBe(100);'],
   ['const atMs = Date.now();\nexpect(read()).toEqual({ atMs });'],
   ['const at = Date.now() - 60_000;\nexpect(read({ at })).toEqual([]);'],
-])('clocks in tests: a test that cannot fail for being slow is left alone: %s', (source) => {
+])('clocks in tests: a test that cannot fail on a slow machine is not reported: %s', (source) => {
   expect(findClockVerdicts(`test('t', () => {\n${source}\n});`)).toEqual([]);
 });
 
-test('clocks in tests: a time that is read while a file is imported is found', () => {
+test('clocks in tests: a time that is read while a file is imported is reported', () => {
   const source =
     'export const rows = [{ time: Date.now() + 310_000 }];\nexport const row = () => Date.now();\nconst a = new Date();';
   expect(findClockVerdicts(source).map(({ line }) => line)).toEqual([1, 3]);
 });
 
-test('clocks in tests: no duration decides a test, and times are read where they are used', async () => {
+test('clocks in tests: the result of no test depends on a duration, and times are read where they are used', async () => {
   const globs = ['*.test.ts', '**/testing/*.ts', '**/testing/**/*.ts'];
   const { stdout } = await promisify(execFile)('git', ['ls-files', '-z', '-co', '--exclude-standard', ...globs], {
     cwd: top,

@@ -39,14 +39,14 @@ async function add(entry: string): Promise<void> {
   });
 }
 
-test('contributing: entries that are marked as tested are, and no others', () => {
+test('contributing: exactly the entries that are marked as tested are tested', () => {
   const marked = [...entries].filter(([, { isMarked }]) => isMarked).map(([entry]) => entry);
   expect(additions.map(({ entry }) => entry).toSorted()).toEqual(marked.toSorted());
 });
 
 test.each(additions.map(({ entry }) => entry))('contributing: %s is added in the files its entry names', add);
 
-test('contributing: all of it compiles, keeps to the layers and is documented', { timeout: timeoutMs }, async () => {
+test('contributing: the additions compile, respect the layers and are documented', { timeout: timeoutMs }, async () => {
   const before = await generatedTexts();
   for (const script of ['types', 'check:layers', 'generate', 'docs']) {
     const { code, said } = await npmRun(script);
@@ -65,7 +65,7 @@ test('contributing: all of it compiles, keeps to the layers and is documented', 
   expect(await copy.read('dist/docs/destinations/braze.md')).toContain('| `appName` |');
 });
 
-test('contributing: what was added keeps every contract', { timeout: timeoutMs }, async () => {
+test('contributing: the additions pass the tests of every contract', { timeout: timeoutMs }, async () => {
   const files = [
     'shared/destinations/contract.test.ts',
     'shared/destinations/common-settings.test.ts',

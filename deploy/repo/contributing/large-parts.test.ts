@@ -21,7 +21,7 @@ test('large parts: files, classes and functions over the limits are found', () =
   expect(find(`\nclass A {\n  m() {\n${lines(59)}  }\n}\n`)).toEqual(['3: a function of 61 lines']);
 });
 
-test('large parts: what is within them, static, inside another function or markup is left alone', () => {
+test('large parts: code within the limits, static fields, functions in functions and markup are not reported', () => {
   expect(find(lines(limits.fileLines))).toEqual([]);
   expect(find(`class A {\n${fields(12)}  static b = 1;\n  readonly c = () => 1;\n}\n`)).toEqual([]);
   const inner = `const g = () => {\n${lines(40)}};\n`;
@@ -29,7 +29,7 @@ test('large parts: what is within them, static, inside another function or marku
   expect(find(`function F() {\n${lines(90)}}\n`, 'a.tsx')).toEqual([]);
 });
 
-test('large parts: a reason counts beside its part, and not elsewhere', () => {
+test('large parts: a reason counts only directly above the code that it explains', () => {
   expect(find(`// Large: one table\n${lines(501)}`)).toEqual([]);
   expect(find(`/**\n * A.\n * Large: one object a request\n */\nclass A {\n${fields(13)}}\n`)).toEqual([]);
   expect(find(`// Large: a list\nfunction f() {\n${lines(60)}}\n`)).toEqual([]);
@@ -37,7 +37,7 @@ test('large parts: a reason counts beside its part, and not elsewhere', () => {
   expect(find(`// Large:\nfunction f() {\n${lines(60)}}\n`)).toHaveLength(1);
 });
 
-test('large parts: no file, class or function is larger than the limits without a reason beside it', async () => {
+test('large parts: no file, class or function exceeds the limits without a stated reason', async () => {
   const { stdout } = await promisify(execFile)(
     'git',
     ['ls-files', '-z', '-co', '--exclude-standard', '*.ts', '*.tsx'],

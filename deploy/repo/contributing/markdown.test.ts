@@ -30,7 +30,7 @@ function foldersOf(path: string): readonly string[] {
 const handWritten = (page: string): string =>
   page.replace(/^<!-- destination kinds: [\s\S]*^<!-- end of destination kinds -->$/m, '');
 
-test('Markdown: what is written by hand stays small enough to be read and kept true', () => {
+test('Markdown: hand-written text stays small enough to be read and kept correct', () => {
   for (const path of generated) expect(pages.has(path)).toBe(true);
   const sizes = [...pages].flatMap(([path, page]) =>
     generated.has(path) ? [] : [Buffer.byteLength(handWritten(page))],
@@ -61,7 +61,7 @@ function deadLinks(path: string, page: string): readonly string[] {
   });
 }
 
-test('Markdown: every link leads to a file and a heading that are there', () => {
+test('Markdown: every link leads to an existing file and heading', () => {
   expect([...pages].flatMap(([path, page]) => deadLinks(path, page))).toEqual([]);
   expect(deadLinks('deploy/runbook/x.md', '[a](README.md) [b](gone.md) [c](README.md#gone)')).toEqual([
     'deploy/runbook/x.md: gone.md',

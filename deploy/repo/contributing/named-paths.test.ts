@@ -32,7 +32,7 @@ function isKnown(name: string, known: readonly string[]): boolean {
 }
 
 test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
-  '%s: every file and folder it names is there',
+  '%s: every file and folder that the page names exists',
   async (page) => {
     const known = await paths();
     const named = namedPaths(await readFile(join(top, page), 'utf8'));
@@ -58,7 +58,7 @@ const isRecord = (path: string): boolean => path.includes('/decisions/') && path
 /** Maximum size of a decision record: a longer one tells a history. */
 const recordBytesMax = 1_200;
 
-test('decision records: say their status, context, decision, alternatives and consequences, in few bytes', async () => {
+test('decision records: state status, context, decision, alternatives and consequences, in few bytes', async () => {
   const known = await paths();
   const records = known.filter(isRecord);
   expect(records.length).toBeGreaterThan(40);
@@ -81,7 +81,7 @@ test('ARCHITECTURE.md: is short, and lists every folder of records', async () =>
   expect(listedFolders(page).toSorted()).toEqual(folders.toSorted());
 });
 
-test('named paths: one that is gone is found', () => {
+test('named paths: a path that no longer exists is found', () => {
   const known = ['shared/nats/', 'shared/nats/bucket.ts', 'shared/destinations/braze/destination.ts'];
   const page =
     '`shared/nats` `bucket.ts` `nats/bucket.ts` `ucket.ts` `shared/destinations/<kind>/destination.ts` `shared/log/` `a b.ts`';

@@ -19,7 +19,7 @@ const manifest = await read<{
   readonly dependencies: Readonly<Record<string, string>>;
 }>('package.json');
 
-test('dependencies: every install script is decided and explained, and every package has a checksum', () => {
+test('dependencies: every install script has an explained decision, and every package has a checksum', () => {
   expect(scriptProblems(lock, manifest.allowScripts, explained)).toEqual([]);
   expect(checksumProblems(lock, explained)).toEqual([]);
   expect(staleExplanations(lock, explained)).toEqual([]);
@@ -27,7 +27,7 @@ test('dependencies: every install script is decided and explained, and every pac
   expect(Object.entries(manifest.dependencies).filter(([, version]) => !pinned.test(version))).toEqual([]);
 });
 
-test('dependencies: a script, a checksum or an advisory without an explanation is a problem', () => {
+test('dependencies: an unexplained install script, missing checksum or advisory is a problem', () => {
   const foreign: Lock = {
     packages: {
       '': {},
@@ -49,7 +49,7 @@ test('dependencies: a script, a checksum or an advisory without an explanation i
   expect(unexplainedAdvisories(report, known)).toEqual(['d: GHSA-2 (high) Bad']);
 });
 
-test('dependencies: a registry that gives no report says what was not compared, and is no clean result', () => {
+test('dependencies: if the registry gives no report, the result says what was not compared and does not pass', () => {
   const installed: Lock = { packages: { '': {}, 'node_modules/a': {}, 'node_modules/b': { dev: true } } };
   const none: Explained = { installScripts: {}, withoutChecksum: {}, advisories: [] };
   const refused =

@@ -116,7 +116,7 @@ describe.each(files.map((file) => [file.folder, file] as const))('%s', (folder, 
   });
 });
 
-test('facts: every kind has some', () => {
+test('facts: every destination kind has facts', () => {
   const folders = new Set(files.map(({ folder }) => folder.replaceAll('-', '')));
   const without = destinationKinds
     .map(({ descriptor }) => descriptor.id)
@@ -133,7 +133,7 @@ const sharesFolder: ReadonlySet<string> = new Set([
   'GoogleAdsServerContainer',
 ]);
 
-test('facts: every platform refuses something that the facts name', () => {
+test('facts: for every platform, some fact describes a request that it refuses', () => {
   const without = files.filter(({ platform = [] }) => !platform.some(({ accepted }) => !accepted));
   expect(without.map(({ folder }) => folder).toSorted()).toEqual([...takesAnything].toSorted());
 });

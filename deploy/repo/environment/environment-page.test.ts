@@ -9,7 +9,7 @@ test('environment page: has a row for every variable of every service and tool',
   for (const [name] of variables) expect(page).toMatch(new RegExp(`\\| \`${name}\` \\|`));
 });
 
-test('environment page: every variable has a meaning, and the unit that its name ends in', () => {
+test('environment page: every variable has a meaning, and the unit that its name contains', () => {
   const units = { MS: 'ms', BYTES: 'bytes', MIB: 'MiB', PERCENT: '%' };
   for (const [name, variable] of variables) {
     const { meaning, unit } = describeVariable(variable);
@@ -32,7 +32,7 @@ test('environment page: services agree on the variables they share', () => {
   expect(shared.map(([name, ours]) => [name, ours])).toEqual(shared.map(([name, , theirs]) => [name, theirs]));
 });
 
-test('environment page: what is required, secret, or has a larger unit says so', () => {
+test('environment page: a row shows whether its variable is required or secret, and shows large values in a larger unit', () => {
   const rowOf = (name: string): string | undefined =>
     environmentPage()
       .split('\n')

@@ -14,7 +14,7 @@ const at = (path: string, ...imported: string[]) => ({
   text: imported.map((specifier) => `import { x } from '${specifier}';`).join('\n'),
 });
 
-test('layers: a file may import its own folder, those before it, and other apps', () => {
+test('layers: a file may import its own folder, folders of lower layers, and other apps', () => {
   const files = [
     at('app/high/a.ts', './b.ts', '../low/c.ts', '../low/inner/d.ts', '../../other/room/e.ts', 'node:fs'),
     at('app/main.ts', './high/a.ts', './low/c.ts'),
@@ -31,17 +31,17 @@ test.each([
   ['one over several lines', `import {\n  a,\n  type B,\n} from '../high/a.ts';`],
   ['the type of a dynamic import', `type A = import('../high/a.ts').A;`],
   ['a dynamic import', `const a = await import('../high/a.ts');`],
-])('layers: %s that goes up is named', (_, text) => {
+])('layers: %s from a higher layer is named', (_, text) => {
   expect(findLayerViolations([{ path: 'app/low/c.ts', text }], layers)).toEqual([
     'app/low/c.ts imports app/high/a.ts, which stands above it',
   ]);
 });
 
-test('layers: a folder may not import the files above all folders', () => {
+test('layers: a folder may not import the files at the top of its app', () => {
   expect(findLayerViolations([at('app/high/a.ts', '../main.ts')], layers)).toHaveLength(1);
 });
 
-test('layers: a feature imports the layers of its app and the siblings it declares, and no other', () => {
+test('layers: a feature may import the lower layers of its app and the siblings that it declares, but no other sibling', () => {
   const features = { app: { one: ['two'], two: [], three: [] } };
   const check = (...files: ReturnType<typeof at>[]) => findLayerViolations(files, { app: ['low'] }, {}, features);
   const declared = at('app/one/a.ts', '../low/b.ts', '../two/c.ts');
@@ -57,12 +57,12 @@ test('layers: a feature imports the layers of its app and the siblings it declar
   ]);
 });
 
-test('layers: a folder without a place is named, once', () => {
+test('layers: a folder that has no layer is named, and only once', () => {
   const files = [at('app/new/a.ts'), at('app/new/b.ts')];
   expect(findLayerViolations(files, layers)).toEqual(['app/new has no place among the layers']);
 });
 
-test('layers: tests may import any room, and nothing else may import what is for them', () => {
+test('layers: tests may import any folder, and other code may not import helpers of tests', () => {
   const test = at('app/low/c.test.ts', '../high/a.ts', './testing/rig.ts');
   const rig = at('app/low/testing/rig.ts', '../../high/a.ts');
   expect(findLayerViolations([test, rig], layers)).toEqual([]);
@@ -72,7 +72,7 @@ test('layers: tests may import any room, and nothing else may import what is for
   ]);
 });
 
-test('layers: folders that share a line have a place, and do not import each other', () => {
+test('layers: folders that match one pattern have the same layer, and may not import each other', () => {
   const kinds = { app: ['kinds/sdk', 'kinds/*', 'kinds'] };
   const one = at('app/kinds/one/a.ts', '../sdk/b.ts');
   const registry = at('app/kinds/registry.ts', './one/a.ts', './two/a.ts');
@@ -83,7 +83,7 @@ test('layers: folders that share a line have a place, and do not import each oth
 
 const walls = { shared: [], gateway: ['shared'], bench: ['shared', 'gateway'] };
 
-test('walls: an app imports those it may, and itself', () => {
+test('walls: an app may import itself and the apps that the walls allow', () => {
   const files = [
     at('gateway/main.ts', '../shared/a.ts', './b.ts'),
     at('bench/run.ts', '../gateway/main.ts', '../shared/a.ts'),
@@ -102,7 +102,7 @@ test.each([
   expect(findLayerViolations([file], {}, walls)).toEqual([expect.stringMatching(new RegExp(`${reason}$`))]);
 });
 
-test('circles: files that import each other are named with the way between them, types included', () => {
+test('circles: files that import each other are named with the imports between them, including imports of types', () => {
   const files = [
     at('app/low/a.ts', './b.ts'),
     { path: 'app/low/b.ts', text: `import type { C } from './c.ts';` },
@@ -114,7 +114,7 @@ test('circles: files that import each other are named with the way between them,
   ]);
 });
 
-test('circles: a file that imports itself is a circle; two paths to the same file are not', () => {
+test('circles: a file that imports itself is a circle; two paths to the same file are no circle', () => {
   expect(findLayerViolations([at('app/a.ts', './a.ts')], {})).toEqual(['app/a.ts imports app/a.ts: a circle']);
   const diamond = [
     at('app/a.ts', './b.ts', './c.ts'),
@@ -130,13 +130,13 @@ test.each([
   ['Buffer.from(`"event":${JSON.stringify(name)}`)', 1],
   ['Buffer.from(JSON.stringify({ test: true }))', 0],
   ["Buffer.from('token')", 0],
-])('bytes: findings outside of the contracts for %s: %i', (text, times) => {
+])('bytes: outside of the contracts, %s causes this number of findings: %i', (text, times) => {
   expect(findSpelledBytes([{ path: 'pipeline/a.ts', text }])).toHaveLength(times);
   expect(findSpelledBytes([{ path: 'shared/contracts/events/a.ts', text }])).toEqual([]);
   expect(findSpelledBytes([{ path: 'pipeline/a.test.ts', text }])).toEqual([]);
 });
 
-test('layers: what is for some folders only is refused to the others, types included', () => {
+test('layers: a module reserved for some folders is refused to other folders, including imports of its types', () => {
   const reserved = { library: ['app/low'], 'app/low/client.ts': ['app/low'] };
   const allowed = [at('app/low/a.ts', 'library', './client.ts'), at('app/low/deep/b.ts', '../client.ts')];
   expect(findReserved([...allowed, at('app/high/c.test.ts', '../low/client.ts')], reserved)).toEqual([]);
@@ -154,7 +154,7 @@ test('layers: what is for some folders only is refused to the others, types incl
   ]);
 });
 
-test('rooms: what an app loads from a room that is not listed is named with the chain of files that loads it', () => {
+test('rooms: if an app loads a folder that its list lacks, the folder is named with the chain of files that loads it', () => {
   const files = [
     at('gateway/a.ts', '../shared/low/b.ts', '../shared/listed/deep/e.ts'),
     at('shared/low/b.ts', '../high/c.ts'),
@@ -171,7 +171,7 @@ test('rooms: what an app loads from a room that is not listed is named with the 
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'hi'] })).toHaveLength(1);
 });
 
-test('doors: code outside of a room may import only the files that its door lists, types included, and a door lists no unused file', () => {
+test('doors: code outside a folder may import only the files listed in its door, even for types, and each listed file is used', () => {
   const doors = { room: ['face.ts', 'deep/part.ts'] };
   const allowed = [
     at('app/a.ts', '../shared/room/face.ts', '../shared/open/b.ts'),
@@ -203,7 +203,7 @@ test.each([
   expect(findUnlistedRooms(files, { gateway: ['a.ts'] })).toHaveLength(times);
 });
 
-test('roots: a file of an app that imports more modules than it may is named, and lists and tests are not', () => {
+test('roots: a file at the top of an app that imports too many modules is named, but lists and tests are not', () => {
   const two = ['./low/a.ts', './low/b.ts'];
   const files = ['app/start.ts', 'app/list.ts', 'app/start.test.ts', 'app/low/c.ts', 'other/start.ts'].map((path) =>
     at(path, ...two),
@@ -213,7 +213,7 @@ test('roots: a file of an app that imports more modules than it may is named, an
   expect(findCrowdedRoots([at('app/start.ts', './low/a.ts', './low/a.ts')], roots)).toEqual([]);
 });
 
-test('weight: a process that loads more lines than it may is named with its heaviest folders; types and late imports weigh nothing', () => {
+test('weight: a process that loads too many lines is named with its heaviest folders; types and late imports do not count', () => {
   const of = (path: string, lines: number, text = '') => ({ path, text: text + '\n'.repeat(lines) });
   const files = [
     of('app/main.ts', 2, `import { a } from './low/a.ts';\nimport type { T } from './low/type.ts';\n`),

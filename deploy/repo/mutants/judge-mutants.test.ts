@@ -15,7 +15,7 @@ const reportOf = (...mutants: readonly ReturnType<typeof mutant>[]): MutationRep
 });
 const survivor = { file: 'a.ts', line: 'return a > 1 && b;', change: 'a > 1 → a >= 1' };
 
-test('mutants: those that fail a test or never end are noticed; those that no test reaches are not', () => {
+test('mutants: a mutant that fails a test or never ends is noticed; a mutant that no test reaches is not', () => {
   const verdict = judgeMutants(
     reportOf(
       mutant('Killed', 'true'),
@@ -34,7 +34,7 @@ test('mutants: those that fail a test or never end are noticed; those that no te
   expect(judgeMutants({ files: {} }).score).toBe(100);
 });
 
-test('mutants: a room passes with a high score and every survivor explained', () => {
+test('mutants: a folder passes if its score is high and every survivor is explained', () => {
   const killed = Array.from({ length: 17 }, () => mutant('Killed', 'true'));
   const verdict = judgeMutants(reportOf(...killed, mutant('Survived', 'a >= 1')));
   expect(problemsOf(verdict, [{ ...survivor, why: 'a is an integer' }])).toEqual([]);
@@ -46,7 +46,7 @@ test('mutants: a room passes with a high score and every survivor explained', ()
   ]);
 });
 
-test('mutants: an explanation is outdated once tests notice its mutant, unless its file was not examined', () => {
+test('mutants: an explanation is outdated once tests notice its mutant, except in a file that was not examined', () => {
   const explained = [
     { ...survivor, why: 'one' },
     { ...survivor, change: 'a → b', why: 'two' },
