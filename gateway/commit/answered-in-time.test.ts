@@ -38,7 +38,7 @@ function createLog(answers: readonly LogAnswer[]) {
   };
 }
 
-test('answered in time: whatever the log does, an event is decided while its answer still has a tenth of the deadline', async () => {
+test('answered in time: whatever the log does, an event is decided before nine tenths of the deadline have passed', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(logAnswer, { minLength: 1, maxLength: 12 }),

@@ -38,12 +38,12 @@ test('crowd pace: half a second of waiting changes nothing', async () => {
   expect(await goOn(0.5, 20, 980)).toBe(5);
 });
 
-test('crowd pace: a thread that hardly runs is not in a crowd', async () => {
+test('crowd pace: a thread that hardly runs is not considered crowded', async () => {
   const { goOn } = open();
   expect(await goOn(20, 8, 500)).toBe(5);
 });
 
-test('crowd pace: a pace that was not read for long starts afresh', async () => {
+test('crowd pace: after a long time without a reading, the pace starts from its usual value', async () => {
   const { use, now, goOn } = open();
   expect(await goOn(10, 200, 600)).toBe(25);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -53,7 +53,7 @@ test('crowd pace: a pace that was not read for long starts afresh', async () => 
   expect(await goOn(10, 200, 100)).toBe(5);
 });
 
-test('crowd pace: a crowd never shortens the interval below the usual one', async () => {
+test('crowd pace: waiting for a processor never shortens the interval below the usual one', async () => {
   const { goOn } = open({ usualMs: 40, crowdedMs: 25 });
   expect(await goOn(20, 200, 600)).toBe(40);
 });

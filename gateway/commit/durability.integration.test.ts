@@ -84,7 +84,7 @@ async function lost(log: TestLog, accepted: readonly string[]): Promise<string[]
   return accepted.filter((id) => !stored.has(id));
 }
 
-test('durability: no 200 without an acknowledgement; a log that stops answering is 503 within 2 s, then refused at once, and comes back', async () => {
+test('durability: no 200 without an acknowledgement; if the log stops answering, requests get 503, until the log is back', async () => {
   const { nats, log } = await startLog();
   const gateway = await startGatewayHere(nats.url, usualDeadline);
   cleanUps.push(() => gateway.stop());
@@ -106,7 +106,7 @@ test('durability: no 200 without an acknowledgement; a log that stops answering 
   expect((await log.envelopes()).map((envelope) => envelope.id)).toContain('again');
 });
 
-test('durability: a batch of which the log stores nothing gets a 503 that lists its rows', async () => {
+test('durability: if the log stores nothing of a batch, the answer is a 503 that lists its rows', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url, usualDeadline);
   cleanUps.push(() => gateway.stop());
@@ -132,7 +132,7 @@ test('durability: a batch of which the log stores nothing gets a 503 that lists 
   }
 });
 
-test('durability: every 200 is in the log after nats-server was killed in the middle of it', async () => {
+test('durability: every event that got a 200 is in the log after nats-server was killed under load', async () => {
   const storeDir = await createNatsFolder();
   const { nats, log } = await startLog({ storeDir });
   const gateway = await startGatewayHere(nats.url, usualDeadline);
@@ -151,7 +151,7 @@ test('durability: every 200 is in the log after nats-server was killed in the mi
   expect(await lost(log, load.accepted)).toEqual([]);
 });
 
-test('durability: every 200 is in the log after the gateway was killed in the middle of it', async () => {
+test('durability: every event that got a 200 is in the log after the gateway was killed under load', async () => {
   const { nats, log } = await startLog();
   let gateway = await startGatewayProcess(nats.url);
   const load = startLoad(() => gateway);
@@ -165,7 +165,7 @@ test('durability: every 200 is in the log after the gateway was killed in the mi
   expect(await lost(log, load.accepted)).toEqual([]);
 });
 
-test('durability: SIGTERM under load answers what was taken, loses nothing and ends with 0', async () => {
+test('durability: after SIGTERM under load, all accepted events are answered, none is lost, and the exit code is 0', async () => {
   const { nats, log } = await startLog();
   const gateway = await startGatewayProcess(nats.url);
   const load = startLoad(() => gateway);
@@ -177,7 +177,7 @@ test('durability: SIGTERM under load answers what was taken, loses nothing and e
   expect(await lost(log, load.accepted)).toEqual([]);
 });
 
-test('durability: a log that is full is 503, readiness says so, and room brings it back', async () => {
+test('durability: while the log is full, requests get 503 and readiness says why; room in the log ends this', async () => {
   const { nats, log } = await startLog();
   const gateway = await startGatewayHere(nats.url, { LOG_INGEST_BYTES_MAX: String(1024 ** 2) });
   cleanUps.push(() => gateway.stop());
@@ -201,7 +201,7 @@ test('durability: a log that is full is 503, readiness says so, and room brings 
   expect((await gateway.readiness()).status).toBe(200);
 });
 
-test('configuration: a log that comes back empty is set up again, and the next publish takes effect', async () => {
+test('configuration: after the log was replaced by an empty one, the gateway goes on, and the next publish takes effect', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url);
   cleanUps.push(() => gateway.stop());
@@ -218,7 +218,7 @@ test('configuration: a log that comes back empty is set up again, and the next p
   expect((await log.envelopes()).map((envelope) => envelope.id)).toContain('again');
 });
 
-test('limits: a source beyond its rate is 429 with the time to wait', async () => {
+test('limits: a source that exceeds its rate gets 429 with the time to wait', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_EVENTS_PER_S: '2' });
   cleanUps.push(() => gateway.stop());
@@ -264,14 +264,14 @@ test('limits: a source that sends too many bytes gets 429, and a compressed body
   expect((await fetch(`${gateway.url}/api/v1/track`, { method: 'POST', body: other })).status).toBe(200);
 });
 
-test('start: a busy port is an error that names its variable', async () => {
+test('start: if a port is busy, the error names its variable', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url);
   cleanUps.push(() => gateway.stop());
   await expect(startGatewayHere(nats.url, { GATEWAY_PORT: String(gateway.port) })).rejects.toThrow(/GATEWAY_PORT/);
 });
 
-test('start: an INSTANCE_ID that is alive is an error that names it, and one that was killed is free', async () => {
+test('start: if INSTANCE_ID is in use, the error names it; after that process is killed, the id is free', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayProcess(nats.url, { INSTANCE_ID: 'one' });
   await expect(startGatewayHere(nats.url, { INSTANCE_ID: 'one' })).rejects.toThrow(/INSTANCE_ID one: process \d+/);
@@ -281,7 +281,7 @@ test('start: an INSTANCE_ID that is alive is an error that names it, and one tha
   expect(await track(next, 'next')).toMatchObject({ status: 200 });
 });
 
-test('start: copies that the server cannot keep are an error that names LOG_REPLICAS', async () => {
+test('start: if the server cannot keep enough copies, the error names LOG_REPLICAS', async () => {
   const { nats } = await startLog();
   await expect(startGatewayHere(nats.url, { LOG_REPLICAS: '3' }, { makesLog: false })).rejects.toThrow(
     /LOG_REPLICAS is 3/,

@@ -59,7 +59,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('group commit: events of one turn of the loop share a frame, and all are answered at once', async () => {
+test('group commit: events of the same turn of the event loop share a frame, and are answered together', async () => {
   const rig = createRig();
   for (const id of ['a', 'b', 'c']) rig.add(1, id);
   expect(rig.published).toHaveLength(0);
@@ -73,7 +73,7 @@ test('group commit: events of one turn of the loop share a frame, and all are an
   expect(rig.commit.queuedBytes).toBe(0);
 });
 
-test('group commit: a partition has one frame in flight, and the next holds all that came meanwhile', async () => {
+test('group commit: a partition has one frame in flight, and its next frame holds all events that arrived meanwhile', async () => {
   const rig = createRig();
   rig.add(0, 'a');
   await rig.turn();
@@ -87,7 +87,7 @@ test('group commit: a partition has one frame in flight, and the next holds all 
   expect(rig.published[1]?.ids).toEqual(['b', 'c']);
 });
 
-test('group commit: over all partitions no more than framesInFlightMax are in flight, and the oldest goes first', async () => {
+test('group commit: at most framesInFlightMax frames are in flight in all partitions, and the oldest event goes first', async () => {
   const rig = createRig({ framesInFlightMax: 1 });
   rig.add(3, 'a');
   await rig.turn();
@@ -103,7 +103,7 @@ test('group commit: over all partitions no more than framesInFlightMax are in fl
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b'], ['c']]);
 });
 
-test('group commit: beside a frame in flight another is sent only after frameLingerMs', async () => {
+test('group commit: while a frame is in flight, another is sent only after frameLingerMs', async () => {
   const rig = createRig({ frameLingerMs: 20 });
   rig.add(0, 'a');
   await rig.turn();
@@ -115,7 +115,7 @@ test('group commit: beside a frame in flight another is sent only after frameLin
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
 });
 
-test('group commit: a frame does not wait once nothing is in flight', async () => {
+test('group commit: a frame is sent as soon as no other frame is in flight', async () => {
   const rig = createRig({ frameLingerMs: 1_000 });
   rig.add(0, 'a');
   await rig.turn();
@@ -126,7 +126,7 @@ test('group commit: a frame does not wait once nothing is in flight', async () =
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
 });
 
-test('group commit: rounds keep apart, and what comes meanwhile travels with the next', async () => {
+test('group commit: rounds are at least roundMs apart, and events that arrive meanwhile are sent in the next round', async () => {
   const rig = createRig({ roundMs: 10 });
   rig.add(0, 'a');
   await rig.turn();
@@ -140,7 +140,7 @@ test('group commit: rounds keep apart, and what comes meanwhile travels with the
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
 });
 
-test('group commit: a round of roundBytes waits no longer, and the next one keeps its distance from it', async () => {
+test('group commit: a round that has roundBytes is sent early, and the round after it waits for roundMs from then', async () => {
   const rig = createRig({ roundMs: 10, roundBytes: 200, frameBytesMax: 4096 });
   rig.add(0, 'a');
   await rig.turn();
@@ -159,7 +159,7 @@ test('group commit: a round of roundBytes waits no longer, and the next one keep
   expect(rig.published[2]?.ids).toEqual(['d']);
 });
 
-test('group commit: a round half as large waits half as long', async () => {
+test('group commit: a round with half of roundBytes waits for half of roundMs', async () => {
   const rig = createRig({ roundMs: 20, roundBytes: 400, frameBytesMax: 4096 });
   rig.add(0, 'a');
   await rig.turn();
@@ -178,7 +178,7 @@ test('group commit: a round half as large waits half as long', async () => {
   expect(rig.published[2]?.ids).toEqual(['c', 'd']);
 });
 
-test('group commit: after a pause a round does not wait', async () => {
+test('group commit: after a pause, a round is sent at once', async () => {
   const rig = createRig({ roundMs: 10 });
   rig.add(0, 'a');
   await rig.turn();
@@ -189,7 +189,7 @@ test('group commit: after a pause a round does not wait', async () => {
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
 });
 
-test('group commit: an event that finds the log idle goes at once, whatever was planned before', async () => {
+test('group commit: an event that arrives while the log is idle is sent at once, even after an earlier frame was delayed', async () => {
   const rig = createRig({ frameLingerMs: 1_000 });
   rig.add(0, 'a');
   await rig.turn();
@@ -203,7 +203,7 @@ test('group commit: an event that finds the log idle goes at once, whatever was 
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b'], ['c']]);
 });
 
-test('group commit: a frame at its size is closed, and order is kept', async () => {
+test('group commit: a frame that reaches its maximum size is closed, and order is kept', async () => {
   const rig = createRig({ frameBytesMax: 400 });
   for (const id of ['a', 'b', 'c', 'd']) rig.add(0, id, 'x'.repeat(150));
   await rig.turn();
@@ -216,14 +216,14 @@ test('group commit: a frame at its size is closed, and order is kept', async () 
   expect(order).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('group commit: an event larger than a frame has one to itself', async () => {
+test('group commit: an event larger than a frame gets its own frame', async () => {
   const rig = createRig({ frameBytesMax: 100 });
   rig.add(0, 'big', 'x'.repeat(500));
   await rig.turn();
   expect(rig.published[0]?.ids).toEqual(['big']);
 });
 
-test('group commit: a full queue and a log that is away have no room', () => {
+test('group commit: there is no room while the queue is full or the log is disconnected', () => {
   const rig = createRig({ queueEventsMax: 2, queueBytesMax: 1024 ** 2 });
   expect(rig.commit.hasRoom(2, 10)).toBe(true);
   expect(rig.commit.hasRoom(3, 10)).toBe(false);
@@ -236,7 +236,7 @@ test('group commit: a full queue and a log that is away have no room', () => {
   expect(away.commit.hasRoom(1, 1)).toBe(false);
 });
 
-test('group commit: when the log does not answer in time, all that waits fails at once and nothing is taken', async () => {
+test('group commit: if the log does not answer in time, all waiting events fail at once and no new ones are accepted', async () => {
   const rig = createRig();
   rig.add(0, 'a');
   await rig.turn();
@@ -250,7 +250,7 @@ test('group commit: when the log does not answer in time, all that waits fails a
   expect(rig.commit.hasRoom(1, 1)).toBe(true);
 });
 
-test('group commit: a refusal fails its own frame only', async () => {
+test('group commit: if a frame is refused, only its own events fail', async () => {
   const rig = createRig();
   rig.add(0, 'a');
   await rig.turn();
@@ -263,7 +263,7 @@ test('group commit: a refusal fails its own frame only', async () => {
   expect(rig.gate.problem(performance.now())).toBeUndefined();
 });
 
-test('group commit: an event that cannot be sent before its deadline fails by then', async () => {
+test('group commit: an event that cannot be sent fails before its deadline', async () => {
   const rig = createRig({ framesInFlightMax: 1 });
   rig.add(0, 'a');
   await rig.turn();
@@ -274,7 +274,7 @@ test('group commit: an event that cannot be sent before its deadline fails by th
   expect(rig.answers).toEqual(['b 0 stalled']);
 });
 
-test('group commit: drained once the last frame is decided', async () => {
+test('group commit: it is drained once the last frame is decided', async () => {
   const rig = createRig();
   rig.add(0, 'a');
   let drained = false;

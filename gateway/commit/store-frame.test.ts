@@ -36,21 +36,21 @@ function createRig(answer: (nth: number) => PublishFailure | undefined) {
   return { run, tries };
 }
 
-test('store frame: while the log has not decided on a try, it is asked again under the same id', async () => {
+test('store frame: while the log answers that it is busy, the frame is sent again under the same id', async () => {
   const rig = createRig((nth) => (nth < 6 ? 'busy' : undefined));
   expect((await rig.run()).outcome).toBe('stored');
   expect(rig.tries).toHaveLength(6);
   expect(new Set(rig.tries.map(({ msgId }) => msgId)).size).toBe(1);
 });
 
-test('store frame: a frame on which the log never decides fails before the deadline', async () => {
+test('store frame: if the log stays busy, the frame fails before the deadline', async () => {
   const rig = createRig(() => 'busy');
   const { outcome, tookMs } = await rig.run();
   expect(outcome).toBe('busy');
   expect(tookMs).toBeLessThan(2_000);
 });
 
-test('store frame: a lost answer, followed by answers that name no sequence, counts as not stored', async () => {
+test('store frame: if the first answer is lost and later answers name no sequence, the frame counts as not stored', async () => {
   const rig = createRig((nth) => (nth === 1 ? 'timeout' : 'busy'));
   const { outcome, tookMs } = await rig.run();
   expect(outcome).toBe('busy');
@@ -58,7 +58,7 @@ test('store frame: a lost answer, followed by answers that name no sequence, cou
   expect(tookMs).toBeLessThan(2_000);
 });
 
-test('store frame: silence is tried twice, within the deadline', async () => {
+test('store frame: without any answer, the frame is sent twice within the deadline', async () => {
   const rig = createRig(() => 'timeout');
   const { outcome, tookMs } = await rig.run();
   expect(outcome).toBe('timeout');

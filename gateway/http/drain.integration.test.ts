@@ -62,7 +62,7 @@ async function draining(
   };
 }
 
-test('drain: a kept connection gets one more answer, with connection: close, and is ended', async () => {
+test('drain: a kept-alive connection gets one more answer, with connection: close, and is then closed', async () => {
   const { kept, gateway } = await draining({ SHUTDOWN_IDLE_MS: '20000' }, 3);
   const stopped = gateway.stop();
   await until('readiness says no', async () => (await gateway.readiness()).status === 503);
@@ -100,7 +100,7 @@ test('drain: during SHUTDOWN_ACCEPT_MS readiness is 503 and new connections are 
   await expect(keepConnection(gateway.port)).rejects.toThrow(/ECONNREFUSED/);
 });
 
-test('drain: without SHUTDOWN_ACCEPT_MS new connections are refused while a kept one is still answered', async () => {
+test('drain: without SHUTDOWN_ACCEPT_MS new connections are refused, while a kept-alive connection still gets an answer', async () => {
   const { gateway, kept } = await draining({ SHUTDOWN_IDLE_MS: '20000' }, 1);
   const stopped = gateway.stop();
   await until('connections are refused', async () => {
@@ -114,7 +114,7 @@ test('drain: without SHUTDOWN_ACCEPT_MS new connections are refused while a kept
   await stopped;
 });
 
-test('drain: a body that is on its way is read and answered', async () => {
+test('drain: a request whose body is still arriving is read and answered', async () => {
   const { gateway, kept } = await draining({ SHUTDOWN_IDLE_MS: '0' }, 1);
   const id = newId();
   const whole = track(id);
@@ -128,7 +128,7 @@ test('drain: a body that is on its way is read and answered', async () => {
   expect(await storedIds()).toContain(id);
 });
 
-test('drain: requests sent one after the other end with their connection, which is not reset', async () => {
+test('drain: pipelined requests end when their connection is closed, and the connection is not reset', async () => {
   const { gateway, kept } = await draining({ SHUTDOWN_IDLE_MS: '20000' }, 2);
   const stopped = gateway.stop();
   await until('readiness says no', async () => (await gateway.readiness()).status === 503);

@@ -39,7 +39,7 @@ async function metric(name: string): Promise<number> {
   return Number(line?.split(' ')[1] ?? Number.NaN);
 }
 
-test('fuzz: hostile requests get an answer that fits or the connection closed; no crash, nothing left open, no growth', async () => {
+test('fuzz: a hostile request gets a fitting answer or a closed connection; nothing crashes, stays open or grows', async () => {
   const { FUZZ_CASES: cases, FUZZ_SEED: seed } = readFuzzEnv(4_000);
   const resident = (): Promise<number> => metric('process_resident_memory_bytes');
   let atThird = 0;

@@ -58,7 +58,7 @@ test.each([
   ['a signed length', ['Content-Length: +5']],
   ['a negative length', ['Content-Length: -5']],
   ['a length that is not a number', ['Content-Length: ten']],
-])('framing: %s is refused, the connection closed, and the following bytes never read', async (_, headers) => {
+])('framing: %s is refused, the connection is closed, and the bytes after it are never read', async (_, headers) => {
   const request = rawPost(track, [json, ...headers], event('refused'));
   const alone = await sendRaw(gateway.port, [request], 'closed');
   expect(alone.statuses).toEqual([400]);
@@ -103,14 +103,14 @@ test('framing: chunks without end are refused and memory is released', async () 
   await expect.poll(() => metric('sluice_gateway_body_bytes')).toBe(0);
 });
 
-test('framing: a client that waits for 100 Continue with a body that is too large is refused before it sends the body', async () => {
+test('framing: a client that sends Expect: 100-continue for a body that is too large is refused before it sends the body', async () => {
   const headers = [json, 'Content-Length: 2097152', 'Expect: 100-continue'];
   const answer = await sendRaw(gateway.port, [rawPost(track, headers, '')], 'closed');
   expect(answer.statuses).toContain(413);
   expect(answer.closed).toBe(true);
 });
 
-test('framing: pipelined requests on a connection are answered in order or not at all', async () => {
+test('framing: pipelined requests on a connection cause no error, and a later request is answered', async () => {
   const bodies = ['p-0', 'p-1', 'p-2'].map((id) => post(track, event(id)));
   const answer = await sendRaw(gateway.port, [bodies.join('')], { quietMs: 300 });
   expect(answer.statuses.every((status) => status === 200)).toBe(true);
@@ -125,7 +125,7 @@ test('framing: header floods are refused', async () => {
   ]);
 });
 
-test('clients: one that disconnects in the middle of a body leaves nothing in memory', async () => {
+test('clients: a client that disconnects in the middle of a body leaves nothing in memory', async () => {
   const head = rawPost('/api/v1/batch', [json, 'Content-Length: 1000000'], '{"token":"');
   await Promise.all(
     Array.from({ length: 50 }, () => sendRaw(gateway.port, [head, 'x'.repeat(20_000), { waitMs: 20 }], { quietMs: 0 })),
@@ -144,7 +144,7 @@ test('clients: the event of a client that disconnects before its answer is store
   expect((await sendRaw(gateway.port, [post(track, event('next'))])).statuses).toEqual([200]);
 });
 
-test("clients: bodies that never end may fill their address's share of memory and no more", async () => {
+test("clients: unfinished bodies from one address can fill only that address's share of memory", async () => {
   const from = (address: string): string => `X-Forwarded-For: ${address}`;
   const headers = [json, 'Content-Length: 5000000', from('198.51.100.1')];
   const head = rawPost('/api/v1/batch', headers, '{"token":"');
@@ -185,7 +185,7 @@ test('clients: requests in flight from one address are limited, and other addres
   expect(await isStored('more')).toBe(false);
 });
 
-test('clients: a thousand idle connections do not keep others from being served, and there is a limit', async () => {
+test('clients: other clients are served despite a thousand idle connections, and connections over the limit are closed', async () => {
   const sockets = await Promise.all(
     Array.from(
       { length: 1_000 },

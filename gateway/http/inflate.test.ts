@@ -7,7 +7,7 @@ import type { Inflated } from './inflate.ts';
 const settings = { bytesMax: 1024 ** 2, ratioMax: 10, inFlight: new ConcurrencyLimit({ max: 3, ofOwnerMax: 2 }) };
 const body = gzipSync('text');
 
-test('inflate: each address has its own limit of bodies decompressed at a time', async () => {
+test('inflate: each address has its own limit of bodies decompressed at the same time', async () => {
   const inflater = new Inflater(settings);
   const results: Promise<Inflated>[] = [];
   const start = (address: string): boolean => {
@@ -23,7 +23,7 @@ test('inflate: each address has its own limit of bodies decompressed at a time',
   expect(start('a')).toBe(true);
 });
 
-test('inflate: a body whose beginning is rejected is decompressed no further, and its slot is free again', async () => {
+test('inflate: if the beginning of a body is rejected, the rest is not decompressed, and its slot becomes free', async () => {
   const inFlight = new ConcurrencyLimit({ max: 1, ofOwnerMax: 1 });
   const inflater = new Inflater({ bytesMax: 64 * 1024 ** 2, ratioMax: Number.POSITIVE_INFINITY, inFlight });
   const compressed = gzipSync(`{"token":"unknown"}${' '.repeat(32 * 1024 ** 2)}`);
@@ -40,7 +40,7 @@ test('inflate: a body whose beginning is rejected is decompressed no further, an
   expect(inFlight.total).toBe(0);
 });
 
-test('inflate: a whole body is given, one that becomes too large or ends early is refused', async () => {
+test('inflate: a complete body is returned; a body that becomes too large or ends early is refused', async () => {
   const inflater = new Inflater({ ...settings, ratioMax: Number.POSITIVE_INFINITY });
   const inflate = (compressed: Buffer): Promise<Inflated> =>
     new Promise((done) => void inflater.inflate({ compressed, address: 'a', isWanted: () => true, done }));

@@ -13,7 +13,7 @@ function request() {
   };
 }
 
-test('late code: requests wait while it is loaded, the 33rd gets a 503, and later ones go on at once', async () => {
+test('late code: requests wait while the code is loaded, the 33rd gets a 503, and later requests do not wait', async () => {
   let loaded: (code: string) => void = () => undefined;
   const loading = new Promise<string>((resolve) => {
     loaded = resolve;
@@ -31,7 +31,7 @@ test('late code: requests wait while it is loaded, the 33rd gets a 503, and late
   expect(later.ended).toEqual(['went on with it']);
 });
 
-test('late code: where loading fails the request fails, and the next one loads again', async () => {
+test('late code: if loading fails, the request fails, and the next request tries to load the code again', async () => {
   let loads = 0;
   const late = new LateCode(async () => {
     loads += 1;

@@ -5,7 +5,7 @@ import { RequestLimits } from './request-limits.ts';
 const exchangeFrom = (forwardedFor: string): Exchange => ({ head: { forwardedFor } }) as Exchange;
 const addressOf = ({ head }: Exchange): string => head.forwardedFor;
 
-test('request limits: requests in flight from an address are limited, and a refused one frees no slot when it ends', () => {
+test('request limits: requests in flight from an address are limited, and the end of a refused request frees no slot', () => {
   const limits = new RequestLimits({ ofAddressMax: 2, addressOf });
   const [first, second, third] = ['a', 'a', 'a'].map(exchangeFrom);
   if (first === undefined || second === undefined || third === undefined) throw new Error('no requests');
@@ -18,7 +18,7 @@ test('request limits: requests in flight from an address are limited, and a refu
   expect(limits.refused).toBe(2);
 });
 
-test('request limits: 0 bounds nothing, and asks for no address', () => {
+test('request limits: with a limit of 0 all requests are admitted, and the address is not read', () => {
   const limits = new RequestLimits({
     ofAddressMax: 0,
     addressOf: () => {

@@ -55,7 +55,7 @@ function postOver(port: number, ca: string, agent: Agent | false): Promise<Answe
   });
 }
 
-test('tls: with a certificate the gateway speaks TLS, and only that', async () => {
+test('tls: with a certificate the gateway speaks only TLS', async () => {
   const gateway = await startGatewayHere(nats.url, await certificateFiles('right'));
   onTestFinished(() => gateway.stop());
   expect(await post(gateway.port, authority.ca)).toBe(401);
@@ -65,7 +65,7 @@ test('tls: with a certificate the gateway speaks TLS, and only that', async () =
   expect((await gateway.readiness()).status).toBe(200);
 });
 
-test('tls: an encrypted key is opened by its passphrase', async () => {
+test('tls: an encrypted key is decrypted with its passphrase', async () => {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     algorithm: 'sha256',
     passphrase: 'open sesame',
@@ -83,7 +83,7 @@ test('tls: an encrypted key is opened by its passphrase', async () => {
   }
 });
 
-test('tls: a key of another certificate, and a file that is not there, keep the gateway from starting', async () => {
+test('tls: the gateway does not start with the key of another certificate, or if a file is missing', async () => {
   const [one, other] = [await certificateFiles('one'), await certificateFiles('other')];
   const mixed = { ...one, GATEWAY_TLS_KEY_FILE: other['GATEWAY_TLS_KEY_FILE'] ?? '' };
   await expect(startGatewayHere(nats.url, mixed)).rejects.toThrow(/reading GATEWAY_TLS_CERT_FILE.*mismatch/);
@@ -94,7 +94,7 @@ test('tls: a key of another certificate, and a file that is not there, keep the 
   );
 });
 
-test('tls: a gateway that ends answers a kept connection once more, says that it ends, and ends it', async () => {
+test('tls: a gateway that is shutting down answers a kept-alive connection once more with connection: close, and closes it', async () => {
   const gateway = await startGatewayHere(nats.url, { ...(await certificateFiles('drain')), SHUTDOWN_IDLE_MS: '20000' });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());

@@ -44,13 +44,13 @@ function failureOf(): string {
   return 'it loaded';
 }
 
-test('engine: it loads here and reports which build runs', () => {
+test('engine: it loads on this machine and reports which build runs', () => {
   const { packageName, version } = loadUws();
   expect(enginePackages.map((each) => each.packageName)).toContain(packageName);
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
 });
 
-test('engine: node_modules of another major version of Node are named, with the way out', async () => {
+test('engine: if node_modules is for another major version of Node, the error says so and how to fix it', async () => {
   await installPackages();
   await putBuild(`${platform}-${arch}-${major === 20 ? 22 : 20}`, 'throw new Error("not for this Node")');
   expect(failureOf()).toBe(
@@ -59,7 +59,7 @@ test('engine: node_modules of another major version of Node are named, with the 
   );
 });
 
-test('engine: a build that does not load is reported with the system’s message', async () => {
+test('engine: if a build does not load, the error contains the system’s message', async () => {
   await installPackages();
   await putBuild(`${platform}-${arch}-${major}`, 'throw new Error("libx.so: cannot open shared object file")');
   expect(failureOf()).toMatch(
@@ -67,7 +67,7 @@ test('engine: a build that does not load is reported with the system’s message
   );
 });
 
-test('engine: node_modules without any build are reported with npm ci', () => {
+test('engine: if node_modules has no build, the error advises npm ci', () => {
   expect(failureOf()).toBe('node_modules holds no HTTP engine: run npm ci');
 });
 

@@ -63,7 +63,7 @@ async function keepTelling(report: Parameters<typeof tell>[0]): Promise<void> {
   });
 }
 
-test('backpressure: an account whose events wait for too long is 429 with a time to wait, and no other is', async () => {
+test('backpressure: an account whose events wait too long gets 429 with a time to wait, and other accounts do not', async () => {
   expect((await track(testSources.server.token)).status).toBe(200);
   await keepTelling({ accounts: [[testAccountId, 2_500]] });
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(429);
@@ -97,7 +97,7 @@ test('backpressure: when the resolver is late, the account that sent most gets 4
   expect((await track(otherToken)).status).toBe(200);
 });
 
-test('backpressure: the report of a pipeline that is gone is dropped', async () => {
+test('backpressure: the report of a pipeline that has ended is dropped', async () => {
   await tell({ accounts: [[testAccountId, 2_500]] });
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(429);
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(200);

@@ -8,11 +8,11 @@ const report = (accounts: [string, number][], resolve?: { ageMs: number; ageMaxM
   ...(resolve === undefined ? {} : { resolve }),
 });
 
-test('held back: without a report of long waits, no account is held back, however much it has waiting', () => {
+test('held back: unless a pipeline reports long waits, no account is held back, however many bytes it has waiting', () => {
   expect(heldBack([], new Map([['a', 1e6]])).size).toBe(0);
 });
 
-test('held back: the accounts that pipelines report, each with its longest wait', () => {
+test('held back: the accounts that pipelines report are held back, each with its longest wait', () => {
   const held = heldBack([report([['a', 100]]), report([['a', 300], ['b', 200]])], new Map([['c', 1e6]])); // prettier-ignore
   expect([...held]).toEqual([
     ['a', 300],
@@ -20,7 +20,7 @@ test('held back: the accounts that pipelines report, each with its longest wait'
   ]);
 });
 
-test('held back: when the resolver is late, an account with much in INGEST is held back, and one with little is not', () => {
+test('held back: when the resolver is late, an account with many bytes in INGEST is held back; an account with few is not', () => {
   const waiting = new Map([
     ['quiet', 10],
     ['loud', 10_000],
@@ -29,7 +29,7 @@ test('held back: when the resolver is late, an account with much in INGEST is he
   expect([...heldBack([report([], { ageMs: 4_000, ageMaxMs: 100 })], waiting).keys()]).toEqual(['loud']);
 });
 
-test('held back: the later the resolver, the fewer bytes are let in, and no account let in has more bytes than one held back', () => {
+test('held back: the later the resolver, the fewer bytes are admitted, and admitted accounts never have more than held-back ones', () => {
   const held = fc.uniqueArray(fc.tuple(fc.uuid(), fc.nat(10_000)), { selector: ([accountId]) => accountId });
   fc.assert(
     fc.property(held, fc.integer({ min: 1, max: 100 }), (sizes, times) => {
@@ -43,7 +43,7 @@ test('held back: the later the resolver, the fewer bytes are let in, and no acco
   );
 });
 
-test('queued bytes: those of an account in the partitions of several pipelines add up; earlier versions report none', () => {
+test('queued bytes: an account’s bytes are added up over the partitions of all pipelines; earlier versions report none', () => {
   const of = (queued: [string, number][]) => ({ ...report([]), queued });
   const reports = [report([['a', 100]]), of([['a', 300], ['b', 200]]), of([['a', 7]])]; // prettier-ignore
   expect([...queuedBytes(reports)]).toEqual([

@@ -36,6 +36,6 @@ test.each([
   ['backslash_012345678', String.raw`{"a":"x\\\backslash_012345678"}`],
   ['short', '{"a":"short"}'],
   ['0123456789012345678', '{"a":0123456789012345678}'],
-])('blank token: %s stays if it is short, is not in a string, or begins within an escape', (token, text) => {
+])('blank token: %s is not overwritten if it is short, not in a string, or begins within an escape', (token, text) => {
   expect(blanked(text, token)).toBe(text);
 });

@@ -47,7 +47,7 @@ async function track(port: number): Promise<number> {
   return (await fetch(`http://127.0.0.1:${port}/api/v1/track`, { method: 'POST', body })).status;
 }
 
-test("gateway configuration: nothing of a destination's settings is to be had with a gateway's credentials", async () => {
+test("gateway configuration: a gateway's credentials give no access to the settings of a destination", async () => {
   const revision = await log.publishSources(allTestSources, { destinations: [destination] });
   const gateway = await startGatewayHere(nats.url);
   onTestFinished(() => gateway.stop());
@@ -94,7 +94,7 @@ test("gateway configuration: nothing of a destination's settings is to be had wi
   await connection.close();
 });
 
-test('upgrade: a gateway whose control plane is of an earlier version accepts no event until it has its configuration', async () => {
+test('upgrade: while the control plane is of an earlier version, a gateway accepts no event until it has its configuration', async () => {
   await log.publishSources(allTestSources);
   const { gatewayConfig } = await openBuckets(log.connection, 1);
   await log.connection[client].jsm.streams.purge(`KV_${buckets.gatewayConfig}`);
@@ -128,7 +128,7 @@ function earlierUsers(): string {
   ].join('');
 }
 
-test('upgrade: a gateway whose log has the users of an earlier version reads what a control plane of that version publishes', async () => {
+test('upgrade: while the log has the users of an earlier version, a gateway reads what an earlier control plane publishes', async () => {
   const earlier = await startTestNats({ furtherConfig: earlierUsers() });
   onTestFinished(() => earlier.stop());
   const url = asOperator(earlier.url);
@@ -166,7 +166,7 @@ async function readsConfig(connection: LogConnection): Promise<boolean> {
   }
 }
 
-test('gateway configuration: a gateway ends where all accounts are missing, and goes on where only some are', async () => {
+test('gateway configuration: a gateway ends if the configuration of all accounts is missing, but not if only some are missing', async () => {
   const logger = createLogger('gateway', 'silent');
   const missing = (count: number) => () => Promise.resolve(count);
   await expect(awaitAccounts({ missing: missing(2), trusted: 0 }, logger, 1)).rejects.toThrow(NothingForGatewaysError);

@@ -64,7 +64,7 @@ const flood = (gateway: GatewayUnderTest, token = loud) => {
   return post(gateway, 'batch', { token, events });
 };
 
-test('ingest quota: an account whose events fill its quota of the log is 429 with a time to wait, until they are resolved', async () => {
+test('ingest quota: an account whose events fill its quota of the log gets 429 with a time to wait, until they are resolved', async () => {
   const gateway = await openGateway();
   await expect.poll(async () => (await flood(gateway)).status, { timeout: 10_000 }).toBe(429);
   const refused = await flood(gateway);
@@ -78,7 +78,7 @@ test('ingest quota: an account whose events fill its quota of the log is 429 wit
   await expect.poll(async () => (await flood(gateway)).status, { timeout: 10_000 }).toBe(200);
 });
 
-test('ingest quota: an account cannot fill the log through several gateways, nor after they were started again', async () => {
+test('ingest quota: an account cannot fill the log through several gateways, even after these were restarted', async () => {
   const gateways = [await openGateway(), await openGateway()];
   const isRefusedBy = async (gateway: GatewayUnderTest): Promise<boolean> => (await flood(gateway)).status === 429;
   for (const gateway of gateways) await expect.poll(() => isRefusedBy(gateway), { timeout: 10_000 }).toBe(true);
@@ -90,7 +90,7 @@ test('ingest quota: an account cannot fill the log through several gateways, nor
   }
 });
 
-test('ingest quota: an account whose events are resolved as it sends is never refused', async () => {
+test('ingest quota: an account is never refused if its events are resolved as fast as they are sent', async () => {
   const gateway = await openGateway();
   for (let batches = 0; batches < (4 * capacity) / 100_000; batches += 1) {
     expect((await flood(gateway)).status).toBe(200);

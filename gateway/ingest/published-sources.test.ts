@@ -22,7 +22,7 @@ const source = (id: string, fields: object = {}): SnapshotEntity => ({
 const create = (): PublishedSources =>
   new PublishedSources({ eventsPerS: 10, bytesPerS: 1_000, burstS: 2 }, () => undefined);
 
-test('published sources: a key means its source while that is published and Enabled', () => {
+test('published sources: a key leads to its source as long as the source is published and Enabled', () => {
   const sources = create();
   sources.apply(
     account('one', { live: 's1', test: 's1', off: 's2', gone: 's3' }, [
@@ -37,7 +37,7 @@ test('published sources: a key means its source while that is published and Enab
   );
 });
 
-test('published sources: a new configuration holds from the next request on', () => {
+test('published sources: a new configuration applies from the next request on', () => {
   const sources = create();
   expect(sources.byToken('live')).toBeUndefined();
   sources.apply(account('one', { live: 's1' }, [source('s1')]));
@@ -50,7 +50,7 @@ test('published sources: a new configuration holds from the next request on', ()
   expect(sources.keyCount).toBe(0);
 });
 
-test('published sources: accounts do not touch each other', () => {
+test('published sources: a change of one account does not affect another account', () => {
   const sources = create();
   sources.apply(account('one', { a: 's1' }, [source('s1')]));
   sources.apply(account('two', { b: 's2' }, [source('s2')]));
@@ -59,7 +59,7 @@ test('published sources: accounts do not touch each other', () => {
   expect(sources.byToken('b')?.accountId).toBe('two');
 });
 
-test('published sources: limit and activity outlive a revision', () => {
+test('published sources: the rate limit and the activity of a source outlast a new revision', () => {
   const sources = create();
   const change = account('one', { live: 's1' }, [source('s1')]);
   sources.apply(change);
@@ -71,7 +71,7 @@ test('published sources: limit and activity outlive a revision', () => {
   expect(after?.activity).toBe(before?.activity);
 });
 
-test('published sources: a document that cannot be read leaves what is in force', () => {
+test('published sources: if a document cannot be read, the earlier configuration stays in force', () => {
   const sources = create();
   const good = account('one', { live: 's1' }, [source('s1')]);
   sources.apply(good);
@@ -81,13 +81,13 @@ test('published sources: a document that cannot be read leaves what is in force'
   expect(sources.bySourceId('s1')).toBeDefined();
 });
 
-test('published sources: a source that cannot be read takes nothing', () => {
+test('published sources: a source that cannot be read accepts no events', () => {
   const sources = create();
   sources.apply(account('one', { live: 's1' }, [source('s1', { whitelistIps: 'text' })]));
   expect(sources.byToken('live')).toBeUndefined();
 });
 
-test('published sources: a source of an earlier or later build, with words, limits and fields of its own, may send', () => {
+test('published sources: a source from an earlier or later build, with unknown values, limits and fields, may send', () => {
   const sources = create();
   const other = {
     type: 'NewSource',
@@ -100,7 +100,7 @@ test('published sources: a source of an earlier or later build, with words, limi
   expect(sources.byToken('live')).toMatchObject({ type: 'NewSource', scoresBots: false });
 });
 
-test('published sources: only web addresses are redirected to', () => {
+test('published sources: redirects lead only to web addresses', () => {
   const sources = create();
   const link = (redirectUrl: unknown) => source('s1', { type: 'RedirectSource', redirectUrl });
   const target = (redirectUrl: unknown): string | undefined => {
@@ -113,7 +113,7 @@ test('published sources: only web addresses are redirected to', () => {
   expect(target(null)).toBeUndefined();
 });
 
-test('published sources: one that is unpublished is forgotten once it is reported, and its events stay counted', () => {
+test('published sources: an unpublished source is forgotten once its activity is reported, and its events stay counted', () => {
   const sources = create();
   sources.apply(account('one', { a: 's1', b: 's2' }, [source('s1'), source('s2')]));
   for (const token of ['a', 'b']) {

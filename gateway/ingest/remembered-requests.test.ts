@@ -9,26 +9,26 @@ function rig(settings: { readonly requestsMax?: number; readonly ageMsMax?: numb
   return { requests, send };
 }
 
-test('remembered requests: a retry of the same body is the same event', () => {
+test('remembered requests: a retry with the same body is the same event', () => {
   const { send } = rig();
   expect(send('a', '0')?.id).toBe('id-1');
   expect(send('a', '1')?.id).toBe('id-1');
   expect(send('a', '2')?.id).toBe('id-1');
 });
 
-test('remembered requests: the same body tried for the first time is another event', () => {
+test('remembered requests: a second first try with the same body is another event', () => {
   const { send } = rig();
   expect([send('a', '0')?.id, send('a', '0')?.id]).toEqual(['id-1', 'id-2']);
 });
 
-test('remembered requests: a retry whose first try never came is an event of its own, and so is that of another source', () => {
+test('remembered requests: a retry without a known first try is an event of its own, and so is a retry at another source', () => {
   const { send } = rig();
   send('a', '0');
   expect(send('b', '1')?.id).toBe('id-2');
   expect(send('a', '1', 0, 'other')?.id).toBe('id-3');
 });
 
-test('remembered requests: a retry is matched to the one of two equal requests that is not stored', () => {
+test('remembered requests: of two equal requests, a retry is matched to the request that is not stored', () => {
   const { send } = rig();
   const [first, second] = [send('a', '0'), send('a', '0')];
   if (second !== undefined) second.stored = true;
@@ -38,13 +38,13 @@ test('remembered requests: a retry is matched to the one of two equal requests t
   expect(send('a', '1')).toBe(second);
 });
 
-test('remembered requests: two retries of two equal ones are two events', () => {
+test('remembered requests: retries of two equal requests are matched to different requests', () => {
   const { send } = rig();
   const ids = [send('a', '0')?.id, send('a', '0')?.id];
   expect(new Set([send('a', '1')?.id, send('a', '1')?.id])).toEqual(new Set(ids));
 });
 
-test('remembered requests: what is too old or too many is forgotten', () => {
+test('remembered requests: the oldest requests are forgotten, by age and by number', () => {
   const { requests, send } = rig({ requestsMax: 3 });
   send('a', '0', 0);
   expect(send('a', '1', 1_000)?.id).toBe('id-2');
@@ -54,11 +54,11 @@ test('remembered requests: what is too old or too many is forgotten', () => {
   expect(send('e', '1', 1_002)?.id).toBe('id-6');
 });
 
-test.each(['', 'x', '-1', '1.5', '1000'])('remembered requests: a count of %j says nothing', (retryCount) => {
+test.each(['', 'x', '-1', '1.5', '1000'])('remembered requests: a retry count of %j is ignored', (retryCount) => {
   expect(rig().send('a', retryCount)).toBeUndefined();
 });
 
-test('remembered requests: none are remembered if the maximum is 0', () => {
+test('remembered requests: nothing is remembered if the maximum is 0', () => {
   const { requests, send } = rig({ requestsMax: 0 });
   expect(send('a', '0')).toBeUndefined();
   expect(requests.size).toBe(0);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-test('signed configuration: a gateway that is upgraded first accepts no event until a control plane has signed it', async () => {
+test('signed configuration: a gateway upgraded before the control plane accepts no event until the configuration is signed', async () => {
   const signer = createConfigSigner({ CONFIG_SIGNING_KEY: newConfigSigningKey() });
   if (signer === undefined) throw new Error('there is no key');
   await log.publishSources(allTestSources);
@@ -64,7 +64,7 @@ test('signed configuration: a gateway that is upgraded first accepts no event un
   }
 });
 
-test('signed configuration: a gateway ends where nothing is signed, and goes on where only some is not', async () => {
+test('signed configuration: a gateway ends if no configuration is signed, but not if only some are unsigned', async () => {
   const feed = { ready: true, untrusted: 2, trusted: 0 };
   await expect(awaitTrusted(feed, 1)).rejects.toThrow(NotSignedError);
   await awaitTrusted({ ...feed, trusted: 1 }, 1);

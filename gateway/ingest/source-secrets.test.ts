@@ -14,13 +14,13 @@ function rig(own: typeof box | undefined) {
   return { open, lines };
 }
 
-test('source secrets: one opens for its own source, and nothing of it is logged', () => {
+test('source secrets: a secret is opened for its own source, and nothing about it is logged', () => {
   const { open, lines } = rig(box);
   expect(open(sealed, 'a', 's')).toBe('signing-canary');
   expect(lines).toEqual([]);
 });
 
-test('source secrets: one that does not open is reported by its source, without the secret or its sealed text', () => {
+test('source secrets: a secret that cannot be opened is reported with its source, without the secret or its sealed text', () => {
   const other = createSecretBox(randomBytes(32).toString('base64'));
   for (const [own, accountId, sourceId] of [
     [undefined, 'a', 's'],

@@ -14,7 +14,7 @@ const idle = (ackedSeq: number): ResolverProgress => ({ ackedSeq, waiting: 0, un
 const none: ReadonlyMap<string, number> = new Map();
 const all = (waiting: WaitingBytes, bytes = 1e9, queued = none) => Object.fromEntries(waiting.all(bytes, queued));
 
-test('waiting bytes: stored bytes count until the log begins after them', async () => {
+test('waiting bytes: stored bytes count until the log has removed them', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   waiting.add(0, 'b', 1);
@@ -28,7 +28,7 @@ test('waiting bytes: stored bytes count until the log begins after them', async 
   expect([all(waiting), waiting.isEmpty]).toEqual([{}, true]);
 });
 
-test('waiting bytes: bytes that the resolver of their partition acknowledged do not count, wherever the log begins', async () => {
+test('waiting bytes: bytes acknowledged by the resolver of their partition no longer count, even while the log still has them', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   waiting.add(1, 'b', 1);
@@ -42,7 +42,7 @@ test('waiting bytes: bytes that the resolver of their partition acknowledged do 
   expect(all(waiting)).toEqual({ b: 1 });
 });
 
-test('waiting bytes: an idle resolver has resolved the bytes stored before the previous look, and not those stored since', async () => {
+test('waiting bytes: an idle resolver has resolved all bytes stored before the previous reading, but not those stored since', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   await waiting.look(state(1, 5, { 0: idle(0) }));
@@ -54,7 +54,7 @@ test('waiting bytes: an idle resolver has resolved the bytes stored before the p
   expect([all(waiting), waiting.isEmpty]).toEqual([{}, true]);
 });
 
-test('waiting bytes: only the resolvers of partitions with something waiting are read', async () => {
+test('waiting bytes: only the resolvers of partitions with waiting bytes are read', async () => {
   const waiting = new WaitingBytes();
   const read = vi.fn<(partitions: readonly number[]) => ReturnType<ReturnType<typeof state>>>(state(1, 5));
   await waiting.look(read);
@@ -65,7 +65,7 @@ test('waiting bytes: only the resolvers of partitions with something waiting are
   expect(read.mock.calls).toEqual([[[]], [[3]], [[3, 7]]]);
 });
 
-test('waiting bytes: what is stored while the log is looked at is not taken for resolved', async () => {
+test('waiting bytes: bytes stored during a reading of the log do not count as resolved', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   const looking = waiting.look(state(6, 5));
@@ -74,7 +74,7 @@ test('waiting bytes: what is stored while the log is looked at is not taken for 
   expect([all(waiting), waiting.sinceBytes]).toEqual([{ a: 5 }, 5]);
 });
 
-test('waiting bytes: a look that fails leaves what was stored to the next one', async () => {
+test('waiting bytes: after a failed reading, stored bytes still count, and the next readings include them', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   await expect(waiting.look(() => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
@@ -84,7 +84,7 @@ test('waiting bytes: a look that fails leaves what was stored to the next one', 
   expect(all(waiting)).toEqual({});
 });
 
-test('waiting bytes: nothing that was stored before the log was recreated waits', async () => {
+test('waiting bytes: bytes stored before the log was recreated no longer count', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   await waiting.look(state(100, 500));
@@ -102,14 +102,14 @@ test('waiting bytes: bytes in queues count for their account, whichever gateway 
   expect(all(waiting)).toEqual({});
 });
 
-test('waiting bytes: together they are no more than the log has, as while frames are copied to a queue', () => {
+test('waiting bytes: all accounts together never have more than the log holds, even while frames are copied to a queue', () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 200);
   waiting.add(0, 'b', 100);
   expect(all(waiting, 200, new Map([['a', 100]]))).toEqual({ a: 150, b: 50 });
 });
 
-test('waiting bytes: however long the log removes nothing, all stored bytes count', async () => {
+test('waiting bytes: as long as the log removes nothing, all stored bytes count', async () => {
   const waiting = new WaitingBytes();
   for (let seq = 1; seq <= 3_000; seq += 1) {
     waiting.add(0, 'a', 1);
@@ -120,7 +120,7 @@ test('waiting bytes: however long the log removes nothing, all stored bytes coun
   expect(all(waiting)).toEqual({});
 });
 
-test('waiting bytes: growth is reported by steps, from each look on', async () => {
+test('waiting bytes: growth is reported in steps, which start from zero at each reading', async () => {
   const waiting = new WaitingBytes();
   const grown = vi.fn<() => void>();
   waiting.onGrown(10, grown);

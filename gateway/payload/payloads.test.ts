@@ -19,22 +19,22 @@ test.each([
     'identityContext.ip must be a string of at most 2000 characters or null',
   ],
   ['text', 'the body must be a JSON object'],
-])('describeProblem: %j', (payload, sentence) => {
+])('describeProblem: the payload %j', (payload, sentence) => {
   expect(describeProblem(trackPayload, payload)).toBe(sentence);
 });
 
-test('describeProblem: a row without an id lacks distinctId', () => {
+test('describeProblem: for a batch row without an id, the problem names distinctId', () => {
   expect(describeProblem(batchRow, { event: 'a' })).toBe('distinctId is required');
 });
 
-test('isWithinWindow: both ends belong to the window', () => {
+test('isWithinWindow: both limits belong to the window', () => {
   const window = { pastMsMax: 100, aheadMsMax: 10 };
   const at = (time: number | null | undefined): boolean => isWithinWindow(time, 1_000, window);
   expect([900, 1_010, null, undefined].map(at)).toEqual([true, true, true, true]);
   expect([899, 1_011, Infinity, -Infinity].map(at)).toEqual([false, false, false, false]);
 });
 
-test('botScore: what the client says comes before its User-Agent', () => {
+test('botScore: what the client states takes precedence over its User-Agent', () => {
   const crawler = 'Googlebot/2.1 (+http://www.google.com/bot.html)';
   expect(botScore({}, crawler)).toBe(100);
   expect(botScore({ is_bot: false }, crawler)).toBe(0);
@@ -48,7 +48,7 @@ test('botScore: what the client says comes before its User-Agent', () => {
   expect(botScore({}, '')).toBe(50);
 });
 
-test('isStoppedAsBot: Allow stops no request, Block and Threshold stop from a score on', () => {
+test('isStoppedAsBot: Allow stops no request; Block and Threshold stop requests from a certain score on', () => {
   const stopped = (mode: string | null, threshold: number | null, score: number | undefined): boolean =>
     isStoppedAsBot({ mode, threshold }, score);
   expect(stopped(null, null, 100)).toBe(false);

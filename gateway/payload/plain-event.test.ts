@@ -95,7 +95,7 @@ test.each(names)('plain event: %s is checked by its rule, and what is called pla
 const depthOf = (node: unknown): number =>
   typeof node === 'object' && node !== null ? 1 + Math.max(0, ...Object.values(node).map(depthOf)) : 0;
 
-test('plain event: what is called plain is JSON that passes the checks, and its fields are those JSON.parse finds', () => {
+test('plain event: an event read as plain is JSON that passes the checks, with the same fields as JSON.parse finds', () => {
   fc.assert(
     fc.property(fc.oneof(written, damaged), (json) => {
       const { isPlain, bytes, fields } = read(json);
@@ -117,7 +117,7 @@ test('plain event: what is called plain is JSON that passes the checks, and its 
   );
 });
 
-test('plain event: keys are counted on all levels', () => {
+test('plain event: keys on all levels are counted', () => {
   const { isPlain } = read('{"event":"a","properties":{"b":[{"c":1},{"c":2}],"d":{}}}');
   expect({ isPlain, keys: facts.keys, depth: facts.depth }).toEqual({ isPlain: true, keys: 6, depth: 4 });
 });

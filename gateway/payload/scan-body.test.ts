@@ -75,7 +75,7 @@ const keysOf = (node: unknown): number => {
 };
 const hasNull = (node: unknown): boolean => JSON.stringify(node).includes('\\u0000');
 
-test('scanBody: every row it finds is the row that JSON.parse finds', () => {
+test('scanBody: every row found is the row that JSON.parse finds', () => {
   fc.assert(
     fc.property(
       body.chain((json) => spelled(json).map((written) => ({ json, written }))),
@@ -97,7 +97,7 @@ test('scanBody: every row it finds is the row that JSON.parse finds', () => {
   );
 });
 
-test('scanBody: what it says of a whole body agrees with JSON.parse, and the bytes mean the same afterwards', () => {
+test('scanBody: its facts about a body agree with JSON.parse, and the scanned bytes still have the same meaning', () => {
   fc.assert(
     fc.property(
       body.chain((json) => spelled(json)),
@@ -127,7 +127,7 @@ test('scanBody: ASCII is recognised', () => {
   );
 });
 
-test('scanBody: any bytes end in an answer, and what JSON.parse takes as an object is never called malformed', () => {
+test('scanBody: any bytes get an answer, and a body that JSON.parse reads as an object is never called malformed', () => {
   const fragment = fc.constantFrom(
     '{',
     '}',
@@ -176,7 +176,7 @@ test.each([
   { name: 'the word as a value', json: '{"a":"__proto__"}', suspicious: false },
   { name: 'a key that only begins alike', json: '{"connections":2}', suspicious: true },
   { name: 'ordinary keys', json: '{"event":1,"properties":{"eventName":2}}', suspicious: false },
-])('scanBody: $name, suspicious: $suspicious', ({ json, suspicious }) => {
+])('scanBody: $name has the result suspicious: $suspicious', ({ json, suspicious }) => {
   scanText(json);
   expect(scan.facts.suspicious).toBe(suspicious);
 });
@@ -185,11 +185,11 @@ test.each([
   ['token twice', '{"token":"a","token":"b"}'],
   ['token twice, once in escapes', '{"token":"a","\\u0074oken":"b"}'],
   ['events twice', '{"events":[],"events":[]}'],
-])('scanBody: %s is refused', (_, json) => {
+])('scanBody: a body with %s is refused', (_, json) => {
   expect(scanText(json).problem).toBe('duplicate_key');
 });
 
-test('scanBody: nothing after an unknown token is scanned', () => {
+test('scanBody: scanning stops at an unknown token', () => {
   const text = `{"events":[{"event":"a"}],"token":"unknown","b":{"c":1}} no JSON`;
   const asked: string[] = [];
   const isKnown = (token: string): boolean => asked.push(token) === 0;
@@ -208,14 +208,14 @@ test.each([
   expect(scanBody(scan, Buffer.from(text), rowsMax, isKnown)).not.toBe('unknown_token');
 });
 
-test('scanBody: rows beyond the limit are counted but not kept', () => {
+test('scanBody: rows over the limit are counted but not kept', () => {
   const { problem } = scanText(JSON.stringify({ events: Array.from({ length: 80 }, (_, i) => ({ i })) }));
   expect(problem).toBeUndefined();
   expect(scan.rowCount).toBe(80);
   expect(scan.rows.length).toBeLessThanOrEqual(rowsMax);
 });
 
-test('scanBody: half a surrogate pair is replaced, a whole one is not', () => {
+test('scanBody: half of a surrogate pair is replaced, a complete pair is not', () => {
   const { bytes } = scanText('{"a":"\\ud83d\\ude00","b":"\\ud83d","c":"\\ude00\\ud83d","d":"\\\\ud83d\\ude00"}');
   expect(JSON.parse(bytes.toString())).toEqual({ a: '😀', b: '\ufffd', c: '\ufffd\ufffd', d: '\\ud83d\ufffd' });
 });

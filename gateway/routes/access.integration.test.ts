@@ -85,7 +85,7 @@ test('ingest access: the table has every route of the router, and no other', () 
   expect(known.toSorted()).toEqual(router.toSorted());
 });
 
-test('ingest access: an unknown key, that of a disabled source and that of a deleted one open no route and store nothing', async () => {
+test('ingest access: an unknown key and the keys of disabled or deleted sources are refused on every route and store nothing', async () => {
   const before = (await rig.log.envelopes()).length;
   const found: string[] = [];
   for (const route of ingestTable) {
@@ -101,7 +101,7 @@ test('ingest access: an unknown key, that of a disabled source and that of a del
   expect(await rig.log.envelopes()).toHaveLength(before);
 });
 
-test('ingest access: a key stores events of its own account, and no key rests in the log, whatever route it came by', async () => {
+test('ingest access: a key stores events in its own account, and the log never contains a key, whichever route was used', async () => {
   for (const account of accounts) {
     const before = (await rig.log.envelopes()).length;
     const found: string[] = [];

@@ -1063,7 +1063,7 @@ test('hostile texts: markup, 10,000 characters and right-to-left overrides are s
   }
 });
 
-test('first load: the overview weighs little', async () => {
+test('first load: the overview loads fewer than 150 KiB', async () => {
   await page.goto('/');
   await waitForText(page, 'Events in');
   const readableMs = await page.evaluate<number>('performance.now()');

@@ -49,7 +49,7 @@ const tryParse = (json: string): unknown => {
   }
 };
 
-test('parse batch: a body is taken apart exactly when it is JSON, into the same top and rows', () => {
+test('parse batch: a body is split exactly if it is valid JSON, into the same fields and rows as by JSON.parse', () => {
   fc.assert(
     fc.property(written, (json) => {
       const body = Buffer.from(json);
@@ -72,7 +72,7 @@ test('parse batch: a body is taken apart exactly when it is JSON, into the same 
   );
 });
 
-test('parse batch: rows beyond the limit are left alone', () => {
+test('parse batch: rows over the limit are not parsed', () => {
   const body = Buffer.from(JSON.stringify({ token: 'a', events: Array.from({ length: 8 }, (_, id) => ({ id })) }));
   const limited = new BodyScan();
   expect(scanBody(limited, body, 3)).toBeUndefined();

@@ -25,7 +25,7 @@ test('batch: if every row is stored, the answer is 200 with results in order', a
   for (const { distinctId } of events) expect(ids).toContain(distinctId);
 });
 
-test('batch: mixed rows are 207, and each failed one says why', async () => {
+test('batch: if only some rows are valid, the answer is 207, and each failed row says why', async () => {
   const row = (fields: object): object => ({ event: 'Row', distinctId: 'mixed', ...fields });
   const events = [
     row({ distinctId: 'mixed-0' }),
@@ -68,7 +68,7 @@ test('batch: mixed rows are 207, and each failed one says why', async () => {
   expect(seventh?.body['token']).toBe('*'.repeat(token.length));
 });
 
-test('batch: rows that are not UTF-8 or reach for a prototype fail alone', async () => {
+test('batch: rows that are not UTF-8 or contain a key for a prototype fail without affecting other rows', async () => {
   const body = Buffer.concat([
     Buffer.from(`{"token":"${token}","events":[{"event":"a","distinctId":"u-0"},{"event":"`),
     Buffer.from([0xc3, 0x28]),
@@ -82,7 +82,7 @@ test('batch: rows that are not UTF-8 or reach for a prototype fail alone', async
   expect(results.map((result) => result.success)).toEqual([true, false, false, true]);
 });
 
-test('batch: when no row is valid it is 400 and not worth a retry', async () => {
+test('batch: if no row is valid, the answer is 400 and says not to retry', async () => {
   const answer = await rig.post('batch', { token, events: [{ event: 'a' }, 5] });
   expect(answer.status).toBe(400);
   expect(answer.body).toMatchObject({ success: false, retryable: false, error: expect.any(String) as string });
@@ -107,7 +107,7 @@ test.each([
     error: /defaultProperties/,
   },
   { name: 'events twice', body: `{"token":"${token}","events":[],"events":[]}`, error: /twice/ },
-])('batch: $name is 400', async ({ body, error }) => {
+])('batch: a body with $name gets a 400', async ({ body, error }) => {
   const answer = await rig.post('batch', body);
   expect(answer.status).toBe(400);
   expect(answer.body['error']).toMatch(error);
@@ -136,7 +136,7 @@ test.each(refusals)(
   },
 );
 
-test('batch: the id of a row is required, also where a track may leave it out', async () => {
+test('batch: the id of each row is required', async () => {
   const events = [{ event: 'a', distinctId: null }, { event: 'a' }, { event: 'a', distinctId: 'row-with-id' }];
   const answer = await rig.post('batch', { token, events });
   expect(answer).toMatchObject({ status: 207, body: { accepted: 1, failed: 2 } });
@@ -147,20 +147,20 @@ test('batch: the id of a row is required, also where a track may leave it out', 
   ]);
 });
 
-test('batch: more rows than allowed are 413 with the limit in rows', async () => {
+test('batch: a batch with too many rows gets 413 with the limit in rows', async () => {
   const events = Array.from({ length: 1001 }, (_, i) => ({ event: 'a', distinctId: String(i) }));
   const answer = await rig.post('batch', { token, events });
   expect(answer.status).toBe(413);
   expect(answer.body).toMatchObject({ success: false, limit: 1000, error: expect.any(String) as string });
 });
 
-test('batch: more bytes than allowed are 413 with the limit in bytes', async () => {
+test('batch: a batch with too many bytes gets 413 with the limit in bytes', async () => {
   const answer = await rig.post('batch', { token, events: [], filler: text(5 * 1024 ** 2) });
   expect(answer.status).toBe(413);
   expect(answer.body).toMatchObject({ success: false, limit: 5 * 1024 ** 2 });
 });
 
-test('batch: what it says for all rows travels with each of them', async () => {
+test('batch: fields that apply to all rows are stored with each row', async () => {
   const events = [{ event: 'a', distinctId: 'ctx-1' }];
   const fields = {
     defaultProperties: { os_name: 'Linux' },
@@ -182,6 +182,6 @@ test.each([
   { name: 'cut short', body: gzipSync('{"token":"a","events":[]}').subarray(0, 20), status: 400 },
   { name: 'that unpacks beyond the limit', body: gzipSync(Buffer.alloc(6 * 1024 ** 2, 0x20)), status: 413 },
   { name: 'that unpacks to a thousand times its size', body: gzipSync(Buffer.alloc(4 * 1024 ** 2, 0x20)), status: 413 },
-])('batch: gzip $name is $status', async ({ body, status }) => {
+])('batch: gzip $name gets a $status', async ({ body, status }) => {
   expect((await rig.post('batch', body, { 'content-encoding': 'gzip' })).status).toBe(status);
 });

@@ -22,7 +22,7 @@ const id = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text) && !isPlaceholder(text));
 
-test('plain rows: the head of a plain row is the one its texts would make', () => {
+test('plain rows: the head of a row read as plain equals the head made from its parsed fields', () => {
   fc.assert(
     fc.property(fc.array(id, { minLength: 1 }), fc.option(fc.nat(100), { nil: undefined }), (ids, bot) => {
       const heads = new TrackHeads(start, textCharactersMax.distinctId);
@@ -47,13 +47,13 @@ test('plain rows: the same text decides the partition of a row, whether the row 
   );
 });
 
-test('plain rows: an e-mail address decides only where nothing else does', () => {
+test('plain rows: an e-mail address decides the partition only if the row has no other identifier', () => {
   const event = { event: 'a', distinctId: 'd', email: 'Ada@Example.com' };
   expect(plainRow(event).row.email).toBe('Ada@Example.com');
   expect(plainRow({ ...event, externalId: 'x' }).row.email).toBeUndefined();
 });
 
-test('plain rows: a row whose identifier is a placeholder is parsed, so that what identifies its visitor decides', () => {
+test('plain rows: a row with a placeholder as identifier is parsed, so that a real identifier decides its partition', () => {
   for (const fields of [{ userId: 'undefined', externalId: 'x' }, { externalId: '0' }, { email: 'null' }]) {
     const body = Buffer.from(JSON.stringify({ token: 't', events: [{ event: 'a', distinctId: 'd', ...fields }] }));
     const scan = new BodyScan();

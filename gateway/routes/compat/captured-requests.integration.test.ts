@@ -26,7 +26,7 @@ const knownPath = /^\/{1,2}v1\//;
 const requests = capturedRequests(testSources.server.token);
 const known = requests.filter(({ path }) => knownPath.test(path));
 
-test('captures: there are some of every library, at an address that is ours', () => {
+test('captures: there are requests of all three libraries', () => {
   expect(new Set(known.map(({ library }) => library)).size).toBe(3);
   expect(known.length).toBeGreaterThan(60);
 });
@@ -114,7 +114,7 @@ function expectContext(defaults: Message, identity: Message | undefined, context
 const withoutNulls = (value: Message): Message =>
   JSON.parse(JSON.stringify(value).replaceAll(String.raw`\u0000`, '')) as Message;
 
-test('captures: a request to a path that the gateway does not serve gets a 404, which no library retries', async () => {
+test('captures: a request to a path that the gateway does not serve gets a 404', async () => {
   const elsewhere = requests.filter(({ path }) => !knownPath.test(path));
   expect(elsewhere.length).toBeGreaterThan(2);
   for (const { path, headers, payload } of elsewhere) {
@@ -124,6 +124,6 @@ test('captures: a request to a path that the gateway does not serve gets a 404, 
   }
 });
 
-test('captures: bodies with numbers that are no JSON are counted', async () => {
+test('captures: bodies with numbers that JSON does not allow are counted', async () => {
   expect(await rig.gateway.metrics()).toMatch(/^sluice_gateway_mended_bodies_total 2$/m);
 });

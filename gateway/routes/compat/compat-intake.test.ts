@@ -63,7 +63,7 @@ const track = (id: string, more: object = {}) => ({
   ...more,
 });
 
-test('compat intake: events copied from bytes and events that were parsed reach the log in order, with the same heads', () => {
+test('compat intake: events copied as bytes and parsed events reach the log in order, with the same heads', () => {
   // A message with an escape in a key has to be parsed.
   const batch = [
     track('m-1'),
@@ -91,7 +91,7 @@ test('compat intake: events copied from bytes and events that were parsed reach 
   ]);
 });
 
-test('compat intake: the score of a bot stands in the head of its event', () => {
+test('compat intake: the bot score of an event is in its head', () => {
   const bot = { context: { userAgent: 'Googlebot/2.1 (+http://www.google.com/bot.html)' } };
   const { envelopes } = accept(specBatch, { writeKey: token, batch: [track('m-1'), track('m-2', bot)] }, true);
   expect(envelopes.map(({ id, bot: score }) => [id, score])).toEqual([
@@ -100,7 +100,7 @@ test('compat intake: the score of a bot stands in the head of its event', () => 
   ]);
 });
 
-test('compat intake: a large request is written whole, however much longer its events are', () => {
+test('compat intake: a large request is stored completely, even if its events become much longer', () => {
   const properties = { $current_url: 'https://shop.test/a', note: 'x'.repeat(5_000) };
   const one = { event: 'E', distinct_id: 'ada', properties };
   const batch = Array.from({ length: 90 }, (_, index) => ({ ...one, uuid: `u-${index}` }));

@@ -42,14 +42,14 @@ test.each([
   ['/v1/a', '$alias'],
   ['//v1/track', 'Try'],
   ['//v1//track//', 'Try'],
-])('compat: a call to %s is the event %s', async (path, event) => {
+])('compat: a call to %s is stored as the event %s', async (path, event) => {
   const id = `call${path}`;
   const answer = await post(path, track(id, { groupId: 'g', previousId: 'p' }), { authorization: basic(key) });
   expect([answer.status, answer.body]).toEqual([200, { success: true }]);
   expect((await stored(id))?.body).toMatchObject({ event });
 });
 
-test.each(['/v1/identify', '/v1/i'])('compat: a call to %s is an identify', async (path) => {
+test.each(['/v1/identify', '/v1/i'])('compat: a call to %s is stored as an identify', async (path) => {
   await post(path, { userId: 'u', messageId: `call${path}`, traits: { plan: 'pro' } }, { authorization: basic(key) });
   expect(await stored(`call${path}`)).toMatchObject({
     kind: 'identify',
@@ -71,7 +71,7 @@ test.each([
   ['/batch', (uuid: string) => ({ batch: [{ event: 'Try', uuid, properties: { $token: key, distinct_id: 'u' } }] })],
   [`/e?token=${key}`, (uuid: string) => [{ event: 'Try', distinct_id: 'u', uuid }]],
 ])(
-  'compat: %s takes the key where its libraries put it, under any content type, and keeps none of it',
+  'compat: %s accepts the key wherever its libraries put it, under any content type, and does not store the key',
   async (path, body) => {
     const id = `key${path.split('?')[0]}`;
     const answer = await post(path, body(id), { 'content-type': 'application/x-www-form-urlencoded' });
@@ -81,7 +81,7 @@ test.each([
   },
 );
 
-test('compat: gzip is read whether a header says so or not, in pieces, and as small as a four-hundredth', async () => {
+test('compat: gzip is read with or without a header, in chunks, and even if it is 400 times smaller than the body', async () => {
   const batch = (id: string) => ({ batch: [{ type: 'track', ...track(id) }] });
   const zipped = (id: string): Buffer => gzipSync(JSON.stringify(batch(id)));
   const headers = { authorization: basic(key) };
@@ -105,7 +105,7 @@ test('compat: gzip is read whether a header says so or not, in pieces, and as sm
   for (const id of ['zipped-1', 'zipped-2', 'zipped-3', 'large-39']) expect(await stored(id)).toBeDefined();
 });
 
-test('compat: what is no event is left out and counted, and the rest is stored', async () => {
+test('compat: invalid events are left out and counted, and the others are stored', async () => {
   const batch = [{ type: 'video' }, 7, { type: 'track', ...track('beside-1') }, { type: 'track', event: '' }];
   const invalid = async (): Promise<number> =>
     Number(/events_total\{source_type="NodejsApi",result="invalid"\} (\d+)/.exec(await rig.gateway.metrics())?.[1]);
@@ -115,7 +115,7 @@ test('compat: what is no event is left out and counted, and the rest is stored',
   expect((await invalid()) - before).toBe(3);
 });
 
-test('compat: events without identifiers, or sent twice, are accepted as they are', async () => {
+test('compat: events without identifiers, and events sent twice, are accepted unchanged', async () => {
   const batch = [{ type: 'track', event: 'Anonymous', messageId: 'anonymous-1' }];
   for (const _ of [1, 2]) expect((await post('/v1/batch', { batch }, { authorization: basic(key) })).status).toBe(200);
   const found = (await rig.log.envelopes()).filter(({ id }) => id === 'anonymous-1');
@@ -123,7 +123,7 @@ test('compat: events without identifiers, or sent twice, are accepted as they ar
   expect(found).toHaveLength(2);
 });
 
-test('compat: a batch of more rows than our own is taken, and one of too many is not', async () => {
+test('compat: a batch may have more rows than on our own route, up to a limit of its own', async () => {
   const rows = (count: number): object => ({ batch: Array.from({ length: count }, () => ({ type: 'page' })) });
   expect((await post('/v1/batch', rows(4_142), { authorization: basic(key) })).status).toBe(200);
   const tooMany = await post('/v1/batch', rows(10_001), { authorization: basic(key) });
@@ -178,7 +178,7 @@ test.each<readonly [string, string, unknown, Readonly<Record<string, string>>, R
   expect(answer.body['message']).toBe(answer.body['error']);
 });
 
-test('compat: beyond its rate limit a source gets the time to wait, in a header that pages may read', async () => {
+test('compat: a source that exceeds its rate gets the time to wait in a header that pages may read', async () => {
   const limited = await startRouteRig({ RATE_LIMIT_EVENTS_PER_S: '1' });
   try {
     const body = JSON.stringify({ batch: [1, 2].map(() => ({ type: 'page', anonymousId: 'a' })) });
@@ -195,7 +195,7 @@ test('compat: beyond its rate limit a source gets the time to wait, in a header 
   }
 });
 
-test("compat: Segment's browser library is configured to send here, securely where its page is", async () => {
+test("compat: Segment's browser library is configured to send to this gateway, with https if its page uses https", async () => {
   const settings = async (headers: Readonly<Record<string, string>>): Promise<unknown> =>
     (await fetch(`${rig.gateway.url}/v1/projects/${webKey}/settings`, { headers })).json();
   const host = new URL(rig.gateway.url).host;
@@ -208,7 +208,7 @@ test("compat: Segment's browser library is configured to send here, securely whe
   expect((await fetch(`${rig.gateway.url}/v1/projects/unknown/settings`)).status).toBe(401);
 });
 
-test("compat: RudderStack's browser library gets no destinations, and may ask for the head alone", async () => {
+test("compat: RudderStack's browser library gets no destinations, and its HEAD request is answered", async () => {
   const url = `${rig.gateway.url}/sourceConfig/?writeKey=${webKey}&p=web`;
   const answer = await fetch(url, { headers: { origin: 'https://shop.test' } });
   expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.test');
@@ -218,7 +218,7 @@ test("compat: RudderStack's browser library gets no destinations, and may ask fo
   expect(head.headers.get('content-length')).toMatch(/^[1-9]\d*$/);
 });
 
-test('compat: each family has a document of its own, and ours names none of their paths', async () => {
+test('compat: each library family has its own OpenAPI document, and our own document has none of their paths', async () => {
   const paths = async (path: string): Promise<readonly string[]> => {
     const document = (await (await fetch(`${rig.gateway.url}/api/v1/openapi${path}`)).json()) as { paths: object };
     return Object.keys(document.paths);
@@ -232,7 +232,7 @@ test('compat: each family has a document of its own, and ours names none of thei
   expect((await fetch(`${rig.gateway.url}/api/v1/openapi/unknown`)).status).toBe(404);
 });
 
-test('retries: a track without an id that a library tries again is one event', async () => {
+test('retries: a track without an id that a library sends again is one event', async () => {
   const headers = (count: string) => ({ 'content-type': 'application/json', 'x-stainless-retry-count': count });
   const body = { token: key, event: 'Tried', userId: 'tried-1' };
   for (const count of ['0', '1', '0']) await post('/api/v1/track', body, headers(count));
@@ -245,7 +245,7 @@ test('retries: a track without an id that a library tries again is one event', a
   expect(new Set(ids('identify')).size).toBe(1);
 });
 
-test("bots: a server's own library marks no visitor as a bot; a visitor it names may be one", async () => {
+test("bots: the User-Agent of a server's own library marks no visitor as a bot; a visitor's User-Agent may do so", async () => {
   const source = {
     token: 'src_live_scored_0123456789',
     entity: { id: 'scored', name: 's', type: 'NodejsApi', status: 'Enabled', botControlMode: 'Block' },
@@ -265,7 +265,7 @@ test("bots: a server's own library marks no visitor as a bot; a visitor it names
   expect(bots).toEqual([undefined, 100, 100]);
 });
 
-test('snippet: under its hash it is kept for good, else for an hour', async () => {
+test('snippet: requested with its hash it may be cached forever, otherwise for an hour', async () => {
   const ask = (query: string): Promise<Response> => fetch(`${rig.gateway.url}/sluice.js${query}`);
   const script = await (await ask('')).text();
   expect(gzipSync(script).length).toBeLessThan(3.5 * 1024);
@@ -282,7 +282,7 @@ test.each([
   ['a byte that is not UTF-8', '"M\u00fcnchen"'],
   ['a byte that is not UTF-8, in a message that is parsed', '"\\u0041M\u00fcnchen"'],
   ['too many levels', nested(80)],
-])('compat: a message with %s is left out and counted, and the others of its batch are stored', async (name, city) => {
+])('compat: a message with %s is left out and counted, and the rest of its batch is stored', async (name, city) => {
   const id = (which: string): string => `unreadable ${name} ${which}`;
   const spec = (which: string, more = ''): string =>
     `{"type":"track","event":"U","messageId":"${id(which)}","userId":"u"${more}}`;

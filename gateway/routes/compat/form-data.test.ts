@@ -17,7 +17,7 @@ test.each([
   expect(read(body)).toBe(latin1);
 });
 
-test('form data: bytes that are packed come back as they were', () => {
+test('form data: bytes sent as base64 are read back unchanged', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
       const packed = Buffer.from(bytes).toString('base64');

@@ -29,12 +29,12 @@ test.each([
   ['Sun, 16 Aug 2020 09:03:11 GMT', '2020-08-16T09:03:11.000Z'],
   ['Sun Aug 16 2020 09:03:11 GMT+0200 (Central European Summer Time)', '2020-08-16T07:03:11.000Z'],
   ['Aug 16 2020 09:03:11 EST', '2020-08-16T14:03:11.000Z'],
-])('message time: %s is the same wherever the gateway is', (text, expected) => {
+])('message time: %s is read the same in any time zone of the gateway', (text, expected) => {
   // In the time zone UTC the comparison below would prove nothing.
   expect(new Date(2026, 0, 1).getTimezoneOffset()).toBe(300);
   expect(new Date(readTime(text) ?? 0).toISOString()).toBe(expected);
 });
 
-test.each(['', 'soon', 'soon UTC', '2020-13-01T00:00', null, {}, Number.NaN])('message time: %s is none', (value) => {
+test.each(['', 'soon', 'soon UTC', '2020-13-01T00:00', null, {}, Number.NaN])('message time: %s: no time', (value) => {
   expect(readTime(value)).toBeUndefined();
 });

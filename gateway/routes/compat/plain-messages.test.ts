@@ -100,7 +100,7 @@ test.each([
   ['spec', specBatch, { ...usual.spec, anonymousId: 'undefined' }],
   ['spec', specBatch, { ...usual.spec, userId: '[object Object]' }],
   ['posthog', posthogCapture, { ...usual.posthog, distinct_id: 'None' }],
-])('plain messages: one of %s with an identifier that is a placeholder is parsed', (_, dialect, message) => {
+])('plain messages: a message of %s with a placeholder as identifier is parsed', (_, dialect, message) => {
   expect(writePlain(dialect, Buffer.from(JSON.stringify({ batch: [message] })))).toEqual([undefined]);
 });
 
@@ -108,7 +108,7 @@ test.each([
   ['spec', specBatch, usual.spec, { sentAt: '2026-11-22T11:59:59.000Z' }],
   ['posthog', posthogCapture, usual.posthog, { sent_at: '2026-11-22T11:59:59.000Z' }],
 ])(
-  'plain messages: what a library of %s usually sends is written without parsing it',
+  'plain messages: a usual message from a library of %s is written without being parsed',
   (_, dialect, message, beside) => {
     const body = { batch: [message, { ...message, properties: null }], ...beside };
     const written = writePlain(dialect, Buffer.from(JSON.stringify(body, undefined, 2)));
@@ -250,7 +250,7 @@ test.each([
   ['is empty', {}],
   ['names an address alone', { ip: '203.0.113.7' }],
   ['has a page', { page: { url: 'https://a.test/b' }, ip: '203.0.113.7' }],
-])('plain messages: a context that %s is the same for every message that has it', (_, context) => {
+])('plain messages: a context that %s is translated alike for every message that has it', (_, context) => {
   const one = { type: 'track', event: 'E', messageId: 'm', context };
   const batch = [
     one,
@@ -277,7 +277,7 @@ test.each([
       { a: 1, $lib: 'm' },
     ],
   ],
-])('plain messages: consecutive messages that %s are each translated by their own members', (_, values) => {
+])('plain messages: consecutive messages that %s are each translated from their own members', (_, values) => {
   const spec = { type: 'track', event: 'E', messageId: 'm', timestamp: '2026-11-22T11:59:00.000Z' };
   const tracks = values.flatMap((value) => [
     { ...spec, properties: value, context: { library: value, page: { title: value } } },
@@ -292,7 +292,7 @@ test.each([
   );
 });
 
-test('plain messages: a body is split only if it is readable, into the same messages as reading it whole', () => {
+test('plain messages: a body is split only if it is readable, into the same messages as when parsed as a whole', () => {
   const piece = fc.constantFrom('', ' ', '\n', '"', ',', ']', '[', '}', '{', '1', '\\u0000', 'NaN', '"__proto__":1,');
   const body = fc.record({ batch: fc.array(fc.oneof(specMessage, leaf), { maxLength: 3 }), more: fc.jsonValue() });
   fc.assert(
@@ -322,13 +322,13 @@ test('plain messages: a body is split only if it is readable, into the same mess
 
 const deep = JSON.parse('[{"a":'.repeat(33) + '1' + '}]'.repeat(33)) as unknown;
 
-test('plain messages: one with too many keys is left out', () => {
+test('plain messages: a message with too many keys is left out', () => {
   const wide = Object.fromEntries(Array.from({ length: 5_001 }, (_, key) => [`k${key}`, 1]));
   const read = reader.read(Buffer.from(JSON.stringify({ batch: [wide, { a: 1 }] })), false);
   expect(read?.messages).toEqual([{ problem: 'a message has more than 5000 keys' }, { a: 1 }]);
 });
 
-test('plain messages: one with too many levels is left out, with the reason, and the others are read', () => {
+test('plain messages: a message with too many levels is left out with the reason, and other messages are read', () => {
   const read = reader.read(Buffer.from(JSON.stringify({ batch: [{ a: 1 }, deep, { a: 2 }] })), false);
   expect(read?.messages.map((message) => message instanceof PlainMessage)).toEqual([true, false, true]);
   expect(read?.messages[1]).toMatchObject({ problem: expect.stringMatching(/nests deeper than \d+ levels/) as string });
@@ -338,11 +338,11 @@ test.each([
   ['more messages than are taken', { batch: Array.from({ length: 51 }, () => ({})) }],
   ['too many levels beside its messages', { batch: [{}], more: deep }],
   ['no batch', { messages: [] }],
-])('plain messages: a body with %s is left to be parsed', (_, body) => {
+])('plain messages: a body with %s is not split', (_, body) => {
   expect(reader.read(Buffer.from(JSON.stringify(body)), false)).toBeUndefined();
 });
 
-test('plain batch: messages that are repaired, too deep or not UTF-8 do not affect each other', () => {
+test('plain batch: repaired messages, too deep messages and messages that are not UTF-8 do not affect each other', () => {
   const nested = `${'['.repeat(100)}${']'.repeat(100)}`;
   const bytes = Buffer.from(
     `{"sentAt":NaN,"batch":[{"a":"x\\u0000","n":9007199254740993},{"a":NaN},{"a":${nested}},{"a":"?"},{"n":1.50},{"__proto__":1}]}`,

@@ -23,7 +23,7 @@ const ofBatch = (message: JsonObject, batch: JsonObject = {}): Translated =>
 const bodyOf = (message: JsonObject, batch?: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(ofBatch(message, batch).body)) as JsonObject;
 
-test('spec: identifiers, event and properties become ours', () => {
+test('spec: identifiers, event and properties get the names used here', () => {
   const message = { type: 'track', event: 'Signed Up', userId: 'u', anonymousId: 'a', properties: { plan: 'pro' } };
   expect(ofBatch(message)).toMatchObject({ kind: 'track', id: 'm', identity: { userId: 'a', externalId: 'u' } });
   expect(bodyOf(message)).toEqual({
@@ -44,7 +44,7 @@ test.each([
   expect({ userId, externalId }).toEqual({ userId: undefined, externalId: undefined, ...expected });
 });
 
-test('spec: a line of an archive keeps its timestamp, and a message that was not received before is corrected', () => {
+test('spec: a line of an archive keeps its time; the time of a live message is corrected by its sender’s clock', () => {
   const at = (ms: number): string => new Date(ms).toISOString();
   const dayAgo = atMs - dayMs;
   const line = {
@@ -61,7 +61,7 @@ test('spec: a line of an archive keeps its timestamp, and a message that was not
   expect(bodyOf({ ...line, receivedAt: 'no time' })['time']).toBe(atMs - 200_000);
 });
 
-test('spec: traits with a name here get it, all others are custom properties', () => {
+test('spec: traits that have a name here get that name, and all others become custom properties', () => {
   const traits = {
     email: 'a@b.test',
     firstName: 'Ada',
@@ -99,7 +99,7 @@ test.each([
   ['page', {}],
   ['screen', {}],
   ['group', { groupId: 'g' }],
-])('spec: the traits in the context of a %s are the person of that event', (type, fields) => {
+])('spec: the traits in the context of a %s are stored for the person of that event', (type, fields) => {
   const context = { traits: { email: 'a@b.test', name: 'Ada Byron', phone: 15_551_234_567, address: { zip: 2110 } } };
   const message = { type, userId: 'u', context, ...fields };
   const expected = { email: 'a@b.test', phone_number: '15551234567', zip: '2110' };
@@ -110,7 +110,7 @@ test.each([
   expect(bodyOf(bare, { context })['userProperties']).toMatchObject(expected);
 });
 
-test('spec: the traits of a group are not those of its person, and an alias has no person', () => {
+test('spec: the traits of a group are not stored for the person, and an alias stores none', () => {
   const context = { traits: { email: 'a@b.test', plan: 'pro' } };
   const group = { type: 'group', groupId: 'g', userId: 'u', traits: { email: 'info@acme.test' }, context };
   expect(bodyOf(group)['userProperties']).toEqual({
@@ -133,7 +133,7 @@ test.each([
   'dicbo',
   'irclickid',
   'qclid',
-])('spec: the click id %s of an address is found where it stands alone', (name) => {
+])('spec: the click id %s is read from the query of a page address', (name) => {
   const page = { url: `https://shop.test/?${name}=M` };
   expect(bodyOf({ type: 'page', properties: page })['defaultProperties']).toMatchObject({ [name]: 'M' });
   expect(bodyOf({ type: 'track', event: 'e', context: { page } })['defaultProperties']).toMatchObject({ [name]: 'M' });
@@ -154,7 +154,7 @@ test.each([
   expect(userProperties).toMatchObject(expected);
 });
 
-test('spec: members of the context get the names used here, and members without one keep their own', () => {
+test('spec: members of the context get the names used here, and members unknown here keep their own', () => {
   const context = {
     ip: '203.0.113.7',
     userAgent: 'Mozilla/5.0',
@@ -201,7 +201,7 @@ test('spec: members of the context get the names used here, and members without 
   });
 });
 
-test('spec: members of a batch apply to messages that lack them, and the members of a message win', () => {
+test('spec: members of a batch apply to messages that lack them; a message’s own members take precedence', () => {
   const batch = {
     context: { library: { name: 'java' }, locale: 'de' },
     integrations: { All: false },
@@ -242,7 +242,7 @@ test.each([
   ['Arabic digits', '٢٠٢٦-١١-٢٢T١١:٥٩:٠٠Z'],
   ['a zone by its name', '2026-11-21T11:59:00 CEST'],
   ['a long text', 'x'.repeat(500)],
-])('translation: a time that cannot be read (%s) is that of arrival, and its text is kept', (_, timestamp) => {
+])('translation: an unreadable time (%s) is replaced by the time of arrival, and its text is kept', (_, timestamp) => {
   const kept = { original_time: timestamp.slice(0, 100) };
   expect(bodyOf({ type: 'track', event: 'e', timestamp })).toMatchObject({ defaultProperties: kept });
   const { body } = translated(posthogCapture.translate({ event: 'e', timestamp }, {}, arrival));
@@ -254,7 +254,7 @@ test.each([
 });
 
 test.each([1_000, 30_000, 3_600_000])(
-  'translation: %s ms between sending and arrival are all added to the time',
+  'translation: if %s ms pass between sending and arrival, all of them are added to the time of the event',
   (ms) => {
     const [timestamp, sentAt] = [new Date(atMs - 60_000 - ms).toISOString(), new Date(atMs - ms).toISOString()];
     expect(bodyOf({ type: 'track', event: 'e', timestamp }, { sentAt })['time']).toBe(atMs - 60_000);
@@ -272,7 +272,7 @@ test('translation: an id that is an object, a list or a boolean is left out, and
   }
 });
 
-test('spec: a single call has no type of its own, and the page of a page call is its context too', () => {
+test('spec: a single call needs no type, and the page of a page call is also used as its context', () => {
   const message = { name: 'Home', category: null, properties: { url: 'https://a.test/x', title: 'X' } };
   const { body } = translated(specCall('page').translate(message, message, arrival));
   expect(body).toMatchObject({
@@ -290,11 +290,11 @@ test.each([
   ['a group without an id', { type: 'group' }, /^groupId is required/],
   ['an alias without a userId', { type: 'alias', previousId: 'a' }, /^userId is required/],
   ['an alias without a previousId', { type: 'alias', userId: 'u' }, /^previousId is required/],
-])('spec: %s is no event, and says why', (_, message, problem) => {
+])('spec: %s is refused with the reason', (_, message, problem) => {
   expect(specBatch.translate(message, {}, arrival)).toEqual({ problem: expect.stringMatching(problem) as unknown });
 });
 
-test('posthog: a distinct_id is a customer, unless it is the id of the device', () => {
+test('posthog: a distinct_id is the id of a customer, unless it equals the id of the device', () => {
   const capture = (fields: JsonObject): Translated => translated(posthogCapture.translate(fields, {}, arrival));
   expect(capture({ event: 'e', distinct_id: 'u', uuid: 'i' })).toMatchObject({
     id: 'i',
@@ -348,7 +348,7 @@ test.each<readonly [string, Dialect]>([
   ['a batch', specBatch],
   ...specCalls.map((call) => [call, specCall(call)] as const),
   ['a capture', posthogCapture],
-])('translation of %s: whatever comes, it is a payload of ours or has a problem', (_, dialect) => {
+])('translation of %s: any input becomes a valid payload or has a problem', (_, dialect) => {
   fc.assert(
     fc.property(message, message, (one, batch) => {
       const translation = dialect.translate(one, batch, arrival);
@@ -365,7 +365,7 @@ test.each<readonly [string, Dialect]>([
   );
 });
 
-test('posthog: `offset` is how long before its arrival an event without a time happened', () => {
+test('posthog: `offset` says how long before its arrival an event happened if it has no time', () => {
   const at = (message: object, sentAtMs?: number): unknown =>
     translated(posthogCapture.translate({ event: 'e', ...message }, {}, { ...arrival, sentAtMs })).body['time'];
   expect(at({ offset: 2_500 })).toBe(atMs - 2_500);
@@ -377,7 +377,7 @@ test('posthog: `offset` is how long before its arrival an event without a time h
   expect(at({ offset: 8 * dayMs })).toBe(atMs - 7 * dayMs);
 });
 
-test('posthog: a time is corrected by when the request was sent, which old versions say in its address', () => {
+test('posthog: a time is corrected by the time of sending, which old versions put into the query', () => {
   const timestamp = new Date(atMs - 60_000).toISOString();
   const at = (query: string, body: JsonObject = {}): unknown => {
     const sentAtMs = posthogCapture.sentAtOf?.(query);
@@ -401,7 +401,7 @@ test.each([
   expect(posthogCapture.keyOfMessages?.([message, { token: 'other' }])).toBeUndefined();
 });
 
-test('posthog: a userHash among the properties signs the distinct_id, and is no property of the event', () => {
+test('posthog: a userHash among the properties signs the distinct_id, and is not stored as a property', () => {
   const capture = (properties: JsonObject): JsonObject =>
     translated(posthogCapture.translate({ event: 'e', distinct_id: 'ada', properties }, {}, arrival)).body;
   expect(capture({ userHash: 'ab12', plan: 'pro' })).toMatchObject({
