@@ -24,7 +24,7 @@ const draftDiff = async (client: Client): Promise<{ count: number; differences: 
 const statusOf = async (client: Client, collection: string, id: string): Promise<string | null> =>
   (await client.get(`/versions/draft/status?collection=${collection}&entityId=${id}`)).body.status;
 
-test('versions: an answer has every field, with null for a field that has no value yet', async () => {
+test('versions: every field is there, null where it has no value yet', async () => {
   const client = await plane.newAccount();
   const { body: version } = await client.post('/versions');
   expect(version).toEqual({
@@ -126,7 +126,7 @@ test('snapshot: text of the draft is stored unchanged, including characters that
   );
 });
 
-test('diff and status: both follow the draft, and any two versions can be compared', async () => {
+test('diff and status: follow the draft, and any two versions can be compared', async () => {
   const client = await plane.newAccount();
   const a = await addDestination(client, 'a');
   const b = await addDestination(client, 'b');
@@ -188,7 +188,7 @@ test('publish on create: the version is live at once, with only the changes that
   expect((await client.get(`/versions/${first.body.id}`)).body.isPublished).toBe(false);
 });
 
-test('publish on create: when there is nothing to publish, the answer is a 409 that says not to retry, and no version is created', async () => {
+test('publish on create: with nothing to publish the answer is a 409 that says not to retry, and no version is created', async () => {
   const client = await plane.newAccount();
   const nothing = {
     status: 409,
@@ -207,7 +207,7 @@ test('publish on create: when there is nothing to publish, the answer is a 409 t
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
 });
 
-test('publish on create: the key needs the scope to publish', async () => {
+test('publish on create: needs the scope to publish', async () => {
   const client = await plane.newAccount(['version:create', 'destination:create']);
   await addDestination(client, 'a');
   const refused = await client.post('/versions', { publish: true });
@@ -348,7 +348,7 @@ test('experiments: a draft experiment is not published; once started, it is publ
   expect((await client.get(`/collections/experimentVariants/${variant.id}`)).status).toBe(200);
 });
 
-test('publish: a version that would leave events waiting is refused unless forced; the answer says from what time to replay them', async () => {
+test('publish: a version that would leave events waiting is refused unless forced; the answer says from when they can be replayed', async () => {
   const client = await plane.newAccount();
   const id = await addDestination(client, 'Warehouse');
   const first = await client.publish();

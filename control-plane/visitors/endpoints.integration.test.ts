@@ -95,7 +95,7 @@ test.each([
   ['an empty one', '?userId=', /userId must be/],
   ['one that is given twice', '?userId=a&userId=b', /userId must be given once/],
   ['a cursor of its own making', '?userId=a&cursor=abc', /cursor/],
-])('visitors: the list refuses %s', async (_case, query, message) => {
+])('visitors: refuses %s', async (_case, query, message) => {
   const { status, body } = await client.get(`/visitors${query}`);
   expect(status).toBe(400);
   expect(body.error).toMatch(message);
@@ -254,7 +254,7 @@ test('erase visitor: the erasure is audited without naming the visitor, and only
   expect(JSON.stringify(body)).not.toContain('ann-canary');
 });
 
-test('erase visitor: waits for a process that is writing the visitor’s events, and erases those events, too', async () => {
+test('erase visitor: waits for a concurrent writer of its events, and erases what the writer wrote', async () => {
   await touch({ userId: 'u1' });
   const writer = await pool.connect();
   await writer.query('begin');

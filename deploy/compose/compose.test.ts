@@ -100,7 +100,7 @@ test('compose: every service of Sluice has the same settings of the log', () => 
   expect(Object.fromEntries(told[0] ?? [])).toMatchObject({ LOG_REPLICAS: '3' });
 });
 
-test('compose: each pipeline and gateway has its own name, and control planes do not migrate', () => {
+test('compose: pipelines and gateways have names of their own, and control planes do not migrate', () => {
   const ids = own.map(([, service]) => variables(service)['INSTANCE_ID']).filter((id) => id !== undefined);
   expect(ids.toSorted()).toEqual(['gateway-1', 'gateway-2', 'pipeline-1', 'pipeline-2']);
   expect(compose.services['control-plane']?.environment).toMatchObject({ MIGRATE_ON_START: 'false' });
@@ -192,7 +192,7 @@ async function listenedPorts(): Promise<(host: string) => string[]> {
   };
 }
 
-test('compose: .env.example lists every variable, with its default', async () => {
+test('compose: .env.example has every variable, with its default', async () => {
   const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(\w+)(?::-([^}]*))?\}/g)];
   const usedDefaults = Object.fromEntries(used.map(([, name, value]) => [name, value]));
   const lines = (await readHere('.env.example')).split('\n').filter((line) => /^\w+=/.test(line));

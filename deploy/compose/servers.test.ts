@@ -60,7 +60,7 @@ test('nats: syncs every write, and its nodes know each other', async () => {
   for (const [, variable] of routes) expect(nats).toContain(`    $${variable}\n`);
 });
 
-test('nats: the nodes meet in a network of their own, with a password and certificates', async () => {
+test('nats: its nodes meet in a network of their own, with a password and certificates', async () => {
   const { services, networks } = await readCompose();
   expect(nats).toMatch(/^ {2}host: \$NATS_NODE_HOST$/m);
   expect(nats).toMatch(/^ {2}authorization \{ user: sluice-node, password: \$NATS_CLUSTER_PASSWORD \}$/m);
@@ -74,7 +74,7 @@ test('nats: the nodes meet in a network of their own, with a password and certif
   expect(inNodes.map(([name]) => name)).toEqual(['nats-1', 'nats-2', 'nats-3']);
 });
 
-test('nats: limits for storage and memory are set', async () => {
+test('nats: its limits of storage and memory are set', async () => {
   const given = (await readCompose()).services['nats-1']?.environment;
   expect(nats).toMatch(/^ {2}max_file_store: \$NATS_STORE_BYTES_MAX$/m);
   expect(Number(given?.['NATS_STORE_BYTES_MAX'])).toBeGreaterThan(8 * 1024 ** 3);

@@ -154,7 +154,7 @@ describe('sluice', () => {
     expect(await sluiceWith(option, 'doctor')).not.toContain(option);
   });
 
-  test('an unknown command is refused, with a list of the commands', async () => {
+  test('any other command is refused, with a list of the commands', async () => {
     await expect(sluice('gatewya')).rejects.toMatchObject({
       code: 64,
       stderr: expect.stringContaining('control-plane'),

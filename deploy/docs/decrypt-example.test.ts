@@ -83,7 +83,7 @@ test('Encrypted: a data key is used for an hour, and two encryptions of the same
   expect(wrapped()).not.toBe(first);
 });
 
-test('Encrypted: if the key is missing or too weak, nothing is sent and the reason names the setting', () => {
+test('Encrypted: without a key, or with one that is too weak, nothing is sent and the reason names the setting', () => {
   expect(() => compileMappings([rule], undefined)).toThrow(
     /modification is Encrypted, which needs the setting encryptionKey/,
   );

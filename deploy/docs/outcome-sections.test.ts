@@ -24,7 +24,7 @@ test('destination pages: say which properties of an order are not sent', () => {
   expect(pageOf('AWSKinesis')).toContain('Every property of `Order Completed` above is sent.');
 });
 
-test('destination pages: say how limited use of data and erasures reach the platform', () => {
+test('destination pages: say how a limited use and an erasure reach the platform', () => {
   expect(pageOf('Facebook')).toContain('`data[].data_processing_options[]: "LDU"`');
   expect(pageOf('TikTok')).toContain('limited_data_use: true');
   expect(pageOf('LinkedInAdsCAPI')).toMatch(/limited .+ is skipped\./);

@@ -19,7 +19,7 @@ const nodeVariables = ['NODE_EXTRA_CA_CERTS'];
 
 const everyTemplate = (): string => [...templates.values()].join('\n');
 
-test('templates: every block is closed', () => {
+test('templates: every block has its end', () => {
   for (const [name, text] of templates) {
     const opened = text.match(/\{\{-? *(?:if|range|with|define|block)\b/g)?.length ?? 0;
     const closed = text.match(/\{\{-? *end *-?\}\}/g)?.length ?? 0;
@@ -91,13 +91,13 @@ test('templates: containers use the ports that the services listen on, and get n
   }
 });
 
-test('templates: a host may be a wildcard, although YAML would read it as an alias', () => {
+test('templates: a host may be a wildcard, which YAML would take for an alias', () => {
   const hosts = templates.get('gateway.yaml')?.match(/\{\{ [^}]*\.host [^}]*\}\}/g) ?? [];
   expect(hosts).toHaveLength(2);
   for (const host of hosts) expect(host).toContain('| quote }}');
 });
 
-test('templates: policies let services reach the log and the database, whether these are pods or outside addresses', () => {
+test('templates: policies let services reach the log and the database, be they pods or addresses', () => {
   const egress = templates.get('network-policy.yaml')?.split('  egress:')[1] ?? '';
   expect(egress).toContain('- namespaceSelector: {}\n');
   expect(egress).toContain('cidr: 0.0.0.0/0');

@@ -57,7 +57,7 @@ test('values: a range may be allowed to destinations only if the ranges of the c
   expect(egress({ allow: [], deny: ['postgres'] })).toBe(false);
 });
 
-test('values: if a value that templates need is missing, the error names it, because null removes a default', () => {
+test('values: the error names a missing value that templates need, because null removes a default', () => {
   const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
   const missingWithout = (path: string): unknown => {
     const rest = structuredClone(values) as Record<string, unknown>;
@@ -101,7 +101,7 @@ test('values: every value that a template names exists, and every value is named
   expect(unused).toEqual([]);
 });
 
-test('values: pod settings that the template sets itself are refused', () => {
+test('values: the settings of a pod that the template sets itself are refused', () => {
   const text = `${templates.get('_pod.tpl')}`;
   const spec = text.slice(text.indexOf('\nspec:'));
   const set = [...spec.matchAll(/^ {2}([a-zA-Z]+):/gm)].map(([, name]) => name);
@@ -110,7 +110,7 @@ test('values: pod settings that the template sets itself are refused', () => {
   expect(definitions['podSpec']?.propertyNames?.not.enum).toEqual(expect.arrayContaining(set));
 });
 
-test('values: variables unknown to a service and secrets are not among the values', () => {
+test('values: name only variables that their service knows, and hold no secret', () => {
   for (const [path, service] of Object.entries(services)) {
     const names = [...variablesOf('env'), ...variablesOf(`${path}.env`), 'INSTANCE_ID'];
     expect(unknownVariables(service, names)).toEqual([]);

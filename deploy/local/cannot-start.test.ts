@@ -59,7 +59,7 @@ test('cannot start: npm start without an engine starts nothing else', async () =
   await expect(readdir(stackFolder)).rejects.toThrow('ENOENT');
 });
 
-test('cannot start: npm start accepts no option', async () => {
+test('cannot start: npm start takes no option', async () => {
   const stackFolder = join(folder, 'stack');
   const { code, output } = await run('deploy/local/main.ts', [], { SLUICE_DIR: stackFolder }, ['--port', '80']);
   expect({ code, output }).toEqual({ code: 1, output: "error: unknown option '--port'\n" });

@@ -61,7 +61,7 @@ test('keep running: a service that restarts many times leaves no listeners behin
   expect(warnings).toEqual([]);
 });
 
-test('keep running: after the exit code for “cannot start”, a service is not started again', async () => {
+test('keep running: a service whose exit code says that it cannot start is not started again', async () => {
   const { started, start } = fakes();
   const lines: string[] = [];
   const kept = await keepRunning({ name: 'gateway', start, say: (line) => lines.push(line), restartDelayMs: () => 1 });
@@ -74,7 +74,7 @@ test('keep running: after the exit code for “cannot start”, a service is not
   expect(started).toHaveLength(2);
 });
 
-test('keep running: after a stop, even a restart that was waiting does not happen', async () => {
+test('keep running: a stop is final, even while a restart waits', async () => {
   const { started, start } = fakes();
   const lines: string[] = [];
   const kept = await keepRunning({ name: 'x', start, say: (line) => lines.push(line), restartDelayMs: () => 60_000 });

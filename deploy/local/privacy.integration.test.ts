@@ -68,7 +68,7 @@ async function postSegment(call: string, message: Readonly<Record<string, unknow
   return answer.status;
 }
 
-test('consent: a destination with a purpose gets only what visitors allow by any consent signal; a destination without one gets all', async () => {
+test('consent: a destination with a purpose gets only what visitors allow, by any consent signal, and one without a purpose gets all', async () => {
   const destination = await client.api('POST', 'destinations', {
     name: 'ads',
     type: 'HTTPDestination',

@@ -14,7 +14,7 @@ test.each([
   ['Error: something a library printed', 'Error: something a library printed'],
   ['{ not json', '{ not json'],
   ['', undefined],
-])('service log: the line %s is shown as %s', (line, shown) => {
+])('service log: %s shows as %s', (line, shown) => {
   expect(readProblem(line)).toBe(shown);
 });
 

@@ -68,7 +68,7 @@ test('stack: its destinations reach its sink, and nothing else on this machine',
   }
 });
 
-test('stack: on a first start, services request nothing from the log that is missing or not permitted', async () => {
+test('stack: a first start asks the log for nothing that is missing or not permitted', async () => {
   const lines = (await readFile(join(folder, 'nats', 'nats-server.log'), 'utf8')).split('\n');
   // A gateway first tries to follow CONFIG, because the log may still have the users of an older version.
   const known = 'Publish Violation - Subject "$JS.API.CONSUMER.CREATE.KV_CONFIG.';
@@ -154,7 +154,7 @@ test('stack: a track reaches the sink with its visitor, its id as idempotency ke
     .toMatchObject({ status: 'HEALTHY', successCount: 1, failureCount: 0 });
 });
 
-test('stack: no delivered request contains the key of the source', async () => {
+test('stack: nothing that is delivered contains the key of the source', async () => {
   await client.track({ event: 'Quiet', distinctId: 'quiet-1', userId: 'u-1' });
   await expect.poll(() => keysAt('/demo'), settle).toContain('quiet-1');
   expect(JSON.stringify(await client.sinkRequests('/demo'))).not.toContain(stack.credentials.sourceToken);
@@ -251,7 +251,7 @@ test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
   120_000,
 );
 
-test('stack: if a port is busy, the error names its variable', async () => {
+test('stack: a busy port is an error that names its variable', async () => {
   const blocker = createServer().listen(0);
   const address = blocker.address();
   const busy = typeof address === 'object' && address !== null ? String(address.port) : '';
@@ -279,7 +279,7 @@ test('stack: a second launcher on the same folder is refused', async () => {
   expect(result.output).toMatch(/already/);
 });
 
-test('stack: stops in an orderly way and finds its data on the next start', async () => {
+test('stack: stops in good order and finds its data again', async () => {
   const { code } = await stack.stop();
   expect(code).toBe(0);
   expect(stack.output().trimEnd()).toMatch(/stopped$/);

@@ -117,7 +117,7 @@ async function startStranger(route: string, tls: string): Promise<Node> {
   return start(folder, conf.join('\n'), {});
 }
 
-test('shipped cluster: the nodes find each other, and each service can log in', async () => {
+test('shipped cluster: its nodes find each other, and each service logs in', async () => {
   expect(await Promise.all(nodes.map(otherServers))).toEqual([['nats-2'], ['nats-1']]);
   for (const { name, passwordVariable } of Object.values(logUsers)) {
     const connection = await connectLog({

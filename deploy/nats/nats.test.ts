@@ -77,7 +77,7 @@ test('nats healthcheck: a healthy server passes; a server that is still catching
 test.each([
   ['that could not write', writeError],
   ['that turned JetStream off', '{"status":"unavailable","error":"JetStream not enabled"}'],
-])('nats healthcheck: a server %s is killed once its disk has room, not before', async (_, body) => {
+])('nats healthcheck: a server %s is ended once its disk has room, not before', async (_, body) => {
   answer = { status: 503, body };
   expect(await check(100)).toBe(1);
   expect(isAlive()).toBe(true);
@@ -86,7 +86,7 @@ test.each([
   expect(await ended).toEqual([null, 'SIGKILL']);
 });
 
-test('nats unit: restarts the server after any exit, limits its memory, and gives it time to hand its work over', async () => {
+test('nats unit: restarts the server after any exit, limits its memory, and gives it time to hand over', async () => {
   const [unit, conf] = await Promise.all([read('nats-server.service'), read('nats-server.conf')]);
   expect(unit).toMatch(/^Restart=always$/m);
   expect(unit).toMatch(/^Environment=GOMEMLIMIT=\d+[MG]iB$/m);
@@ -104,7 +104,7 @@ test('nats configuration: syncs every write and says how much may be stored', as
   expect(watch).toContain(`NATS_PID_FILE=${/pid_file: (\S+)/.exec(conf)?.[1]}`);
 });
 
-test('nats configuration: pages state the space that streams and buckets reserve beyond the limits set by an operator', async () => {
+test('nats configuration: pages state the space that streams and buckets reserve in addition to the limits an operator sets', async () => {
   const mebibyte = 1024 ** 2;
   const settings = testTopology({ streamBytesMax: mebibyte });
   const limits = [

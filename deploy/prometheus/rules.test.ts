@@ -51,7 +51,7 @@ test('alerts: an alert about a destination names it and links to its page; the e
   for (const { receiver } of route.routes) expect(receivers.map(({ name }) => name)).toContain(receiver);
 });
 
-test('alerts: each alert has a test in which it fires and a test in which it does not', async () => {
+test('alerts: each has a test that fires it and one in which it stays quiet', async () => {
   const text = await readFile(join(import.meta.dirname, 'tests/alerts.test.yml'), 'utf8');
   const { tests } = parse(text) as { readonly tests: readonly { readonly name: string }[] };
   const names = tests.map(({ name }) => name);

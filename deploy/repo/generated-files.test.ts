@@ -10,7 +10,7 @@ test('generated files: equal what the code generates now (else: npm run generate
   }
 });
 
-test('generated files: there is no dashboard that the code does not generate', async () => {
+test('generated files: there is no dashboard the code does not make', async () => {
   const made = (await generatedFiles()).map(({ path }) => path);
   for (const name of await readdir(join(import.meta.dirname, '../grafana/dashboards'))) {
     expect(made).toContain(`grafana/dashboards/${name}`);

@@ -55,7 +55,7 @@ async function exampleFile(): Promise<Record<string, string>> {
 /** All units but the migration, which ends by itself. */
 const services = (): Unit[] => [...units].filter(([name]) => name !== 'sluice-migrate.service').map(([, unit]) => unit);
 
-test('units: each service logs in as itself, and no service has the password of the owner of the tables', () => {
+test('units: each service logs in as itself, and none has the password of the owner of the tables', () => {
   for (const unit of services()) {
     const service = serviceOf(unit);
     expect(environmentOf(unit)).toMatchObject({

@@ -19,7 +19,7 @@ test('commit settings: FRAME_ROUND_MS applies with and without replicas', () => 
     expect(readCommitSettings(env, { ...log, replicas })).toMatchObject({ rounds: { usualMs: 0 } });
 });
 
-test('commit settings: a frame and its headers fit into the largest message of the log', () => {
+test('commit settings: a frame leaves room for its headers in the largest message of the log', () => {
   const small = { ...log, messageBytesMax: 64 * 1024 };
   const { frameBytesMax } = readCommitSettings(defaultsOf(commitEnv), small);
   expect(frameBytesMax).toBeLessThanOrEqual(small.messageBytesMax - 200);

@@ -264,7 +264,7 @@ test('limits: a source that sends too many bytes gets 429, and a compressed body
   expect((await fetch(`${gateway.url}/api/v1/track`, { method: 'POST', body: other })).status).toBe(200);
 });
 
-test('start: if a port is busy, the error names its variable', async () => {
+test('start: a busy port is an error that names its variable', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url);
   cleanUps.push(() => gateway.stop());

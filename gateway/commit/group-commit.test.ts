@@ -59,7 +59,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('group commit: events of the same turn of the event loop share a frame, and are answered together', async () => {
+test('group commit: events of one turn of the loop share a frame, and all are answered at once', async () => {
   const rig = createRig();
   for (const id of ['a', 'b', 'c']) rig.add(1, id);
   expect(rig.published).toHaveLength(0);
@@ -115,7 +115,7 @@ test('group commit: while a frame is in flight, another is sent only after frame
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
 });
 
-test('group commit: a frame is sent as soon as no other frame is in flight', async () => {
+test('group commit: a frame does not wait once nothing is in flight', async () => {
   const rig = createRig({ frameLingerMs: 1_000 });
   rig.add(0, 'a');
   await rig.turn();
@@ -178,7 +178,7 @@ test('group commit: a round with half of roundBytes waits for half of roundMs', 
   expect(rig.published[2]?.ids).toEqual(['c', 'd']);
 });
 
-test('group commit: after a pause, a round is sent at once', async () => {
+test('group commit: after a pause a round does not wait', async () => {
   const rig = createRig({ roundMs: 10 });
   rig.add(0, 'a');
   await rig.turn();
@@ -250,7 +250,7 @@ test('group commit: if the log does not answer in time, all waiting events fail 
   expect(rig.commit.hasRoom(1, 1)).toBe(true);
 });
 
-test('group commit: if a frame is refused, only its own events fail', async () => {
+test('group commit: a refusal fails its own frame only', async () => {
   const rig = createRig();
   rig.add(0, 'a');
   await rig.turn();
@@ -274,7 +274,7 @@ test('group commit: an event that cannot be sent fails before its deadline', asy
   expect(rig.answers).toEqual(['b 0 stalled']);
 });
 
-test('group commit: it is drained once the last frame is decided', async () => {
+test('group commit: drained() resolves once the last frame is decided', async () => {
   const rig = createRig();
   rig.add(0, 'a');
   let drained = false;

@@ -46,7 +46,7 @@ async function metric(name: string): Promise<number> {
   return Number(line?.split(' ')[1] ?? Number.NaN);
 }
 
-test('request families: requests that failed in earlier runs are answered and stored as documented', async () => {
+test('request families: requests that failed in an earlier run are answered and stored as documented', async () => {
   const { failures } = await runDoors({ gateway, log, cases: kept.map((one) => one.case) });
   expect(failures).toEqual([]);
 });

@@ -114,7 +114,7 @@ test('drain: without SHUTDOWN_ACCEPT_MS new connections are refused, while a kep
   await stopped;
 });
 
-test('drain: a request whose body is still arriving is read and answered', async () => {
+test('drain: a body that is on its way is read and answered', async () => {
   const { gateway, kept } = await draining({ SHUTDOWN_IDLE_MS: '0' }, 1);
   const id = newId();
   const whole = track(id);

@@ -103,7 +103,7 @@ test('framing: chunks without end are refused and memory is released', async () 
   await expect.poll(() => metric('sluice_gateway_body_bytes')).toBe(0);
 });
 
-test('framing: a client that sends Expect: 100-continue for a body that is too large is refused before it sends the body', async () => {
+test('framing: a client that waits for 100 Continue with a body that is too large is refused before it sends the body', async () => {
   const headers = [json, 'Content-Length: 2097152', 'Expect: 100-continue'];
   const answer = await sendRaw(gateway.port, [rawPost(track, headers, '')], 'closed');
   expect(answer.statuses).toContain(413);

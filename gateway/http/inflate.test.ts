@@ -7,7 +7,7 @@ import type { Inflated } from './inflate.ts';
 const settings = { bytesMax: 1024 ** 2, ratioMax: 10, inFlight: new ConcurrencyLimit({ max: 3, ofOwnerMax: 2 }) };
 const body = gzipSync('text');
 
-test('inflate: each address has its own limit of bodies decompressed at the same time', async () => {
+test('inflate: each address has its own limit of bodies decompressed at a time', async () => {
   const inflater = new Inflater(settings);
   const results: Promise<Inflated>[] = [];
   const start = (address: string): boolean => {

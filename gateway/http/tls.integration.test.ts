@@ -55,7 +55,7 @@ function postOver(port: number, ca: string, agent: Agent | false): Promise<Answe
   });
 }
 
-test('tls: with a certificate the gateway speaks only TLS', async () => {
+test('tls: with a certificate the gateway speaks TLS, and only that', async () => {
   const gateway = await startGatewayHere(nats.url, await certificateFiles('right'));
   onTestFinished(() => gateway.stop());
   expect(await post(gateway.port, authority.ca)).toBe(401);
@@ -65,7 +65,7 @@ test('tls: with a certificate the gateway speaks only TLS', async () => {
   expect((await gateway.readiness()).status).toBe(200);
 });
 
-test('tls: an encrypted key is decrypted with its passphrase', async () => {
+test('tls: an encrypted key is opened by its passphrase', async () => {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     algorithm: 'sha256',
     passphrase: 'open sesame',

@@ -44,7 +44,7 @@ function failureOf(): string {
   return 'it loaded';
 }
 
-test('engine: it loads on this machine and reports which build runs', () => {
+test('engine: it loads here and reports which build runs', () => {
   const { packageName, version } = loadUws();
   expect(enginePackages.map((each) => each.packageName)).toContain(packageName);
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
@@ -59,7 +59,7 @@ test('engine: if node_modules is for another major version of Node, the error sa
   );
 });
 
-test('engine: if a build does not load, the error contains the system’s message', async () => {
+test('engine: a build that does not load is reported with the system’s message', async () => {
   await installPackages();
   await putBuild(`${platform}-${arch}-${major}`, 'throw new Error("libx.so: cannot open shared object file")');
   expect(failureOf()).toMatch(

@@ -97,7 +97,7 @@ test('backpressure: when the resolver is late, the account that sent most gets 4
   expect((await track(otherToken)).status).toBe(200);
 });
 
-test('backpressure: the report of a pipeline that has ended is dropped', async () => {
+test('backpressure: the report of a pipeline that is gone is dropped', async () => {
   await tell({ accounts: [[testAccountId, 2_500]] });
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(429);
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(200);

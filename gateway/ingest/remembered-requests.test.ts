@@ -9,7 +9,7 @@ function rig(settings: { readonly requestsMax?: number; readonly ageMsMax?: numb
   return { requests, send };
 }
 
-test('remembered requests: a retry with the same body is the same event', () => {
+test('remembered requests: a retry of the same body is the same event', () => {
   const { send } = rig();
   expect(send('a', '0')?.id).toBe('id-1');
   expect(send('a', '1')?.id).toBe('id-1');

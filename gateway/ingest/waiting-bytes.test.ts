@@ -54,7 +54,7 @@ test('waiting bytes: an idle resolver has resolved all bytes stored before the p
   expect([all(waiting), waiting.isEmpty]).toEqual([{}, true]);
 });
 
-test('waiting bytes: only the resolvers of partitions with waiting bytes are read', async () => {
+test('waiting bytes: only the resolvers of partitions with something waiting are read', async () => {
   const waiting = new WaitingBytes();
   const read = vi.fn<(partitions: readonly number[]) => ReturnType<ReturnType<typeof state>>>(state(1, 5));
   await waiting.look(read);

@@ -19,7 +19,7 @@ test.each([
     'identityContext.ip must be a string of at most 2000 characters or null',
   ],
   ['text', 'the body must be a JSON object'],
-])('describeProblem: the payload %j', (payload, sentence) => {
+])('describeProblem: %j', (payload, sentence) => {
   expect(describeProblem(trackPayload, payload)).toBe(sentence);
 });
 
@@ -27,7 +27,7 @@ test('describeProblem: for a batch row without an id, the problem names distinct
   expect(describeProblem(batchRow, { event: 'a' })).toBe('distinctId is required');
 });
 
-test('isWithinWindow: both limits belong to the window', () => {
+test('isWithinWindow: both ends belong to the window', () => {
   const window = { pastMsMax: 100, aheadMsMax: 10 };
   const at = (time: number | null | undefined): boolean => isWithinWindow(time, 1_000, window);
   expect([900, 1_010, null, undefined].map(at)).toEqual([true, true, true, true]);

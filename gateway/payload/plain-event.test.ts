@@ -117,7 +117,7 @@ test('plain event: an event read as plain is JSON that passes the checks, with t
   );
 });
 
-test('plain event: keys on all levels are counted', () => {
+test('plain event: keys are counted on all levels', () => {
   const { isPlain } = read('{"event":"a","properties":{"b":[{"c":1},{"c":2}],"d":{}}}');
   expect({ isPlain, keys: facts.keys, depth: facts.depth }).toEqual({ isPlain: true, keys: 6, depth: 4 });
 });

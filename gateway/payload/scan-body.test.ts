@@ -176,7 +176,7 @@ test.each([
   { name: 'the word as a value', json: '{"a":"__proto__"}', suspicious: false },
   { name: 'a key that only begins alike', json: '{"connections":2}', suspicious: true },
   { name: 'ordinary keys', json: '{"event":1,"properties":{"eventName":2}}', suspicious: false },
-])('scanBody: $name has the result suspicious: $suspicious', ({ json, suspicious }) => {
+])('scanBody: $name, suspicious: $suspicious', ({ json, suspicious }) => {
   scanText(json);
   expect(scan.facts.suspicious).toBe(suspicious);
 });
@@ -189,7 +189,7 @@ test.each([
   expect(scanText(json).problem).toBe('duplicate_key');
 });
 
-test('scanBody: scanning stops at an unknown token', () => {
+test('scanBody: nothing after an unknown token is scanned', () => {
   const text = `{"events":[{"event":"a"}],"token":"unknown","b":{"c":1}} no JSON`;
   const asked: string[] = [];
   const isKnown = (token: string): boolean => asked.push(token) === 0;
@@ -208,7 +208,7 @@ test.each([
   expect(scanBody(scan, Buffer.from(text), rowsMax, isKnown)).not.toBe('unknown_token');
 });
 
-test('scanBody: rows over the limit are counted but not kept', () => {
+test('scanBody: rows beyond the limit are counted but not kept', () => {
   const { problem } = scanText(JSON.stringify({ events: Array.from({ length: 80 }, (_, i) => ({ i })) }));
   expect(problem).toBeUndefined();
   expect(scan.rowCount).toBe(80);

@@ -137,7 +137,7 @@ const quiz = {
   },
 };
 
-test('comparison: the request is the one that gateway, resolver and kind would make, whenever the event happened', () => {
+test('comparison: the request for an event is the one that gateway, resolver and kind make, whenever the event happened', () => {
   expect(compareRecording(quiz, everything)).toEqual({ verdict: 'same', differences: [] });
   const differs = { ...quiz, expected: { ...quiz.expected, name: 'quiz_finished', props: undefined } };
   expect(compareRecording(differs, everything)).toEqual({

@@ -120,7 +120,7 @@ test('doctor: servers without a fault cause no warning', async () => {
   expect(about(findings, `accounts of sluice-${port}`)).toEqual(['ok']);
 });
 
-test('doctor: a cluster that any server may join is named, and so are services that share a log account', async () => {
+test('doctor: a cluster that any server may join, and services that share an account, are named', async () => {
   const [port, other] = [await findFreePort(), await findFreePort()];
   const furtherConfig = `cluster { name: open, listen: "127.0.0.1:${port}", routes: ["nats://127.0.0.1:${other}"] }`;
   const server = await startTestNats({ serverName: 'open', furtherConfig });
@@ -189,7 +189,7 @@ test('doctor: events that no resolver could read are counted, and the advice nam
   });
 });
 
-test('doctor: values still sealed with the previous key are counted, and the advice says what to do with that key', async () => {
+test('doctor: values that are still sealed with the previous key are counted, and the advice says what to do with that key', async () => {
   const next = randomBytes(32).toString('base64');
   const found = async (keys: Record<string, string>): Promise<Finding | undefined> =>
     (await examine({ ...source, ...keys }, deadlineMs)).find((finding) => finding.about === 'key rotation');

@@ -36,7 +36,7 @@ test('sink: keeps the newest requests, newest first, with bodies parsed', async 
   expect(await events('?limit=1')).toHaveLength(1);
 });
 
-test('sink: a list holds the newest requests whose bodies fit, and always the newest request', () => {
+test('sink: a list holds the newest requests whose bodies fit, and the newest one even if it does not fit', () => {
   const recorder = createRecorder(100, 10_000);
   const request = { time: '', method: 'POST', path: '/', headers: {}, body: null, status: 200 };
   for (const [index, bytes] of [900, 40, 30, 20].entries()) recorder.add({ ...request, path: `/${index}` }, bytes);
@@ -48,7 +48,7 @@ test('sink: a list holds the newest requests whose bodies fit, and always the ne
   expect(listed(10, 990)).toHaveLength(4);
 });
 
-test('sink: drops the oldest requests when the bodies exceed the limit of bytes', async () => {
+test('sink: drops the oldest requests when their bodies are too many bytes', async () => {
   for (const letter of ['a', 'b', 'c']) await post('/demo', letter.repeat(450));
   expect((await events()).map((event) => String(event.body)[0])).toEqual(['c', 'b']);
 });
@@ -70,7 +70,7 @@ test('sink: fails the first requests of a path prefix, then answers 200', async 
   expect((await post('/other', '1')).status).toBe(200);
 });
 
-test('sink: the longest matching prefix decides, and DELETE restores 200', async () => {
+test('sink: the longest prefix decides, and DELETE brings 200 back', async () => {
   await put({ status: 500 });
   await put({ path: '/demo', status: 429 });
   expect((await post('/demo', '1')).status).toBe(429);

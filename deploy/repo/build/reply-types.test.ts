@@ -13,6 +13,6 @@ test.each([
   [Type.Record(Type.String(), Type.Unknown()), 'Readonly<Record<string, unknown>>'],
   [Type.Literal('x'), '"x"'],
   [Type.Unknown(), 'unknown'],
-])('types of replies: the type written for the schema %j', (schema, type) => {
+])('types of replies: %j', (schema, type) => {
   expect(typeOf(schema)).toBe(type);
 });

@@ -312,7 +312,7 @@ test('overview: problems come first, and new events show by themselves', async (
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
 });
 
-test('overview: a destination that answers 503 has batches retrying, and a destination that delivers has none', async () => {
+test('overview: a destination that answers 503 has batches retrying, and one that delivers has none', async () => {
   await open('/', 'Batches retrying');
   const retrying = async (name: string): Promise<number> => {
     const cell = page.locator('tr', { hasText: name }).locator('td[data-title="Batches retrying"]');

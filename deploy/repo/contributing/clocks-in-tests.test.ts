@@ -30,7 +30,7 @@ test.each([
   expect(findClockVerdicts(`test('t', () => {\n${source}\n});`)).toEqual([]);
 });
 
-test('clocks in tests: a time that is read while a file is imported is reported', () => {
+test('clocks in tests: a time that is read while a file is imported is found', () => {
   const source =
     'export const rows = [{ time: Date.now() + 310_000 }];\nexport const row = () => Date.now();\nconst a = new Date();';
   expect(findClockVerdicts(source).map(({ line }) => line)).toEqual([1, 3]);

@@ -58,7 +58,7 @@ const isRecord = (path: string): boolean => path.includes('/decisions/') && path
 /** Maximum size of a decision record: a longer one tells a history. */
 const recordBytesMax = 1_200;
 
-test('decision records: state status, context, decision, alternatives and consequences, in few bytes', async () => {
+test('decision records: say their status, context, decision, alternatives and consequences, in few bytes', async () => {
   const known = await paths();
   const records = known.filter(isRecord);
   expect(records.length).toBeGreaterThan(40);

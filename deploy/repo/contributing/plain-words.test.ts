@@ -88,7 +88,7 @@ function findingsOf(path: string, content: string): readonly string[] {
   });
 }
 
-test('plain words: code and pages contain no refused wording', async () => {
+test('plain words: code and pages hold no refused wording', async () => {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '*.ts', '*.tsx', '*.md'], { cwd: top });
   const paths = stdout.split('\n').filter((path) => path !== '' && path !== ownPath);
   expect(paths.length).toBeGreaterThan(1_000);

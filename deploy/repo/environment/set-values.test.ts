@@ -55,7 +55,7 @@ function defaultOf(variable: object): string | undefined {
   return Array.isArray(variable.default) ? variable.default.join(',') : String(variable.default);
 }
 
-test('set values: where a value differs from the default, a comment there says why', () => {
+test('set values: where a value is not the default, a comment there says why', () => {
   expect(new Set(set.map(({ file }) => file)).size).toBeGreaterThan(4);
   expect(set.length).toBeGreaterThan(40);
   const differing = set.filter(({ name, value }) => {

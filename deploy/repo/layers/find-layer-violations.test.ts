@@ -114,7 +114,7 @@ test('circles: files that import each other are named with the imports between t
   ]);
 });
 
-test('circles: a file that imports itself is a circle; two paths to the same file are no circle', () => {
+test('circles: a file that imports itself is a circle; two paths to the same file are not', () => {
   expect(findLayerViolations([at('app/a.ts', './a.ts')], {})).toEqual(['app/a.ts imports app/a.ts: a circle']);
   const diamond = [
     at('app/a.ts', './b.ts', './c.ts'),

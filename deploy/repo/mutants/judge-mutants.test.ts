@@ -46,7 +46,7 @@ test('mutants: a folder passes if its score is high and every survivor is explai
   ]);
 });
 
-test('mutants: an explanation is outdated once tests notice its mutant, except in a file that was not examined', () => {
+test('mutants: an explanation is outdated once tests notice its mutant, unless its file was not examined', () => {
   const explained = [
     { ...survivor, why: 'one' },
     { ...survivor, change: 'a → b', why: 'two' },

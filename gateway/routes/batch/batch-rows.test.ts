@@ -72,7 +72,7 @@ test('parse batch: a body is split exactly if it is valid JSON, into the same fi
   );
 });
 
-test('parse batch: rows over the limit are not parsed', () => {
+test('parse batch: rows beyond the limit are left alone', () => {
   const body = Buffer.from(JSON.stringify({ token: 'a', events: Array.from({ length: 8 }, (_, id) => ({ id })) }));
   const limited = new BodyScan();
   expect(scanBody(limited, body, 3)).toBeUndefined();

@@ -124,6 +124,6 @@ test('captures: a request to a path that the gateway does not serve gets a 404',
   }
 });
 
-test('captures: bodies with numbers that JSON does not allow are counted', async () => {
+test('captures: bodies with numbers that are no JSON are counted', async () => {
   expect(await rig.gateway.metrics()).toMatch(/^sluice_gateway_mended_bodies_total 2$/m);
 });

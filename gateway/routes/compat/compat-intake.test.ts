@@ -63,7 +63,7 @@ const track = (id: string, more: object = {}) => ({
   ...more,
 });
 
-test('compat intake: events copied as bytes and parsed events reach the log in order, with the same heads', () => {
+test('compat intake: events copied from bytes and events that were parsed reach the log in order, with the same heads', () => {
   // A message with an escape in a key has to be parsed.
   const batch = [
     track('m-1'),

@@ -232,7 +232,7 @@ test('compat: each library family has its own OpenAPI document, and our own docu
   expect((await fetch(`${rig.gateway.url}/api/v1/openapi/unknown`)).status).toBe(404);
 });
 
-test('retries: a track without an id that a library sends again is one event', async () => {
+test('retries: a track without an id that a library tries again is one event', async () => {
   const headers = (count: string) => ({ 'content-type': 'application/json', 'x-stainless-retry-count': count });
   const body = { token: key, event: 'Tried', userId: 'tried-1' };
   for (const count of ['0', '1', '0']) await post('/api/v1/track', body, headers(count));
@@ -282,7 +282,7 @@ test.each([
   ['a byte that is not UTF-8', '"M\u00fcnchen"'],
   ['a byte that is not UTF-8, in a message that is parsed', '"\\u0041M\u00fcnchen"'],
   ['too many levels', nested(80)],
-])('compat: a message with %s is left out and counted, and the rest of its batch is stored', async (name, city) => {
+])('compat: a message with %s is left out and counted, and the others of its batch are stored', async (name, city) => {
   const id = (which: string): string => `unreadable ${name} ${which}`;
   const spec = (which: string, more = ''): string =>
     `{"type":"track","event":"U","messageId":"${id(which)}","userId":"u"${more}}`;

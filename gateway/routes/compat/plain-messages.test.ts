@@ -277,7 +277,7 @@ test.each([
       { a: 1, $lib: 'm' },
     ],
   ],
-])('plain messages: consecutive messages that %s are each translated from their own members', (_, values) => {
+])('plain messages: consecutive messages that %s are each translated by their own members', (_, values) => {
   const spec = { type: 'track', event: 'E', messageId: 'm', timestamp: '2026-11-22T11:59:00.000Z' };
   const tracks = values.flatMap((value) => [
     { ...spec, properties: value, context: { library: value, page: { title: value } } },
@@ -342,7 +342,7 @@ test.each([
   expect(reader.read(Buffer.from(JSON.stringify(body)), false)).toBeUndefined();
 });
 
-test('plain batch: repaired messages, too deep messages and messages that are not UTF-8 do not affect each other', () => {
+test('plain batch: messages that are repaired, too deep or not UTF-8 do not affect each other', () => {
   const nested = `${'['.repeat(100)}${']'.repeat(100)}`;
   const bytes = Buffer.from(
     `{"sentAt":NaN,"batch":[{"a":"x\\u0000","n":9007199254740993},{"a":NaN},{"a":${nested}},{"a":"?"},{"n":1.50},{"__proto__":1}]}`,

@@ -104,7 +104,7 @@ test.each([
   ['/flags/?v=2', { ...none, flags: {} }, ['supportedCompression']],
   ['/flags/?v=2&config=true', { ...none, flags: {}, supportedCompression: ['gzip', 'gzip-js'] }, []],
   ['/flags?v=4', { ...none, flags: {} }, []],
-])('posthog: %s is answered in the format of its version', async (path, expected, absent) => {
+])('posthog: %s is answered in the form of its version', async (path, expected, absent) => {
   const asked = { distinct_id: 'u-28', groups: {}, person_properties: {} };
   for (const body of [
     { api_key: key, ...asked },
@@ -121,7 +121,7 @@ test.each([
   expect((await send(path, '{')).status).toBe(400);
 });
 
-test('posthog: the configuration says what is served, as JSON and as a script for the page', async () => {
+test('posthog: the configuration says what is served, as JSON and as a script of the page', async () => {
   const ask = (path: string) => fetch(`${rig.gateway.url}${path}`, { headers: { origin: page } });
   const config = await ask(`/array/${key}/config`);
   const said = await config.json();
@@ -177,7 +177,7 @@ test.each([
   expect(await rig.log.envelopes()).toHaveLength(before);
 });
 
-test('posthog: a form may hold plain JSON, base64, or gzip in base64; list members that are no events are left out', async () => {
+test('posthog: a form may hold plain JSON, base64, or gzip in base64; members of a list that are no events are left out', async () => {
   const event = (uuid: string) => ({ event: 'Packed', uuid, properties: { token: key, distinct_id: 'packed' } });
   const list = (uuid: string) => JSON.stringify([event(uuid), { event: '', properties: { token: key } }]);
   const forms = [

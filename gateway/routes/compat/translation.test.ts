@@ -201,7 +201,7 @@ test('spec: members of the context get the names used here, and members unknown 
   });
 });
 
-test('spec: members of a batch apply to messages that lack them; a message’s own members take precedence', () => {
+test('spec: members of a batch apply to messages that lack them, and the members of a message win', () => {
   const batch = {
     context: { library: { name: 'java' }, locale: 'de' },
     integrations: { All: false },
@@ -254,7 +254,7 @@ test.each([
 });
 
 test.each([1_000, 30_000, 3_600_000])(
-  'translation: if %s ms pass between sending and arrival, all of them are added to the time of the event',
+  'translation: %s ms between sending and arrival are all added to the time',
   (ms) => {
     const [timestamp, sentAt] = [new Date(atMs - 60_000 - ms).toISOString(), new Date(atMs - ms).toISOString()];
     expect(bodyOf({ type: 'track', event: 'e', timestamp }, { sentAt })['time']).toBe(atMs - 60_000);

@@ -186,7 +186,7 @@ test('experiments: a request beyond the limit of concurrent requests is refused,
   await controlPlane.close();
 });
 
-test('experiments: requests that reach their deadline get 503, with or without a connection, and later ones are served', async () => {
+test('experiments: requests that reach their deadline, with or without a connection, are 503, and later ones are served', async () => {
   let isHeld = true;
   answer = () => (isHeld ? new Promise(() => undefined) : { status: 200, body: '{"success":true}' });
   const impatient = await startGatewayHere(nats.url, {
@@ -204,7 +204,7 @@ test('experiments: requests that reach their deadline get 503, with or without a
   }
 });
 
-test('experiments: an answer in many pieces arrives complete', async () => {
+test('experiments: an answer of many pieces arrives whole', async () => {
   const text = JSON.stringify({ success: true, properties: { text: 'ü'.repeat(300_000) } });
   answer = () => ({ status: 200, body: text });
   expect((await post('experiments/personalization')).body).toEqual(JSON.parse(text));
@@ -219,7 +219,7 @@ test('experiments: a wrong content type and a malformed address are refused with
   expect(await gateway.metrics()).toMatch(/requests_total\{route="assignments",code="415"\} 1/);
 });
 
-test('experiments: no User-Agent header causes a 5xx, and a header in UTF-8 is forwarded unchanged', async () => {
+test('experiments: no User-Agent header causes a 5xx, and one in UTF-8 is forwarded unchanged', async () => {
   for (const name of ['Brówser € x', 'a\u0001b', 'a\u007fb', 'x \u{1f600} x']) {
     const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`, `User-Agent: ${name}`];
     const got = await sendRaw(gateway.port, [rawPost(`/api/v1/${assignment}`, headers, body)]);
@@ -229,7 +229,7 @@ test('experiments: no User-Agent header causes a 5xx, and a header in UTF-8 is f
   expect(agents).toContain('Brówser € x');
 });
 
-test('experiments: an unreachable control plane gives a 503; without CONTROL_PLANE_URL the answer is a 404 that names it', async () => {
+test('experiments: an unreachable control plane is a 503, and without CONTROL_PLANE_URL the answer is a 404 that names it', async () => {
   const away = await startGatewayHere(nats.url, { CONTROL_PLANE_URL: `http://127.0.0.1:${await findFreePort()}` });
   const none = await startGatewayHere(nats.url);
   const refused = await post(assignment, {}, away);
