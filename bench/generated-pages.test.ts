@@ -12,7 +12,7 @@ test('generated pages: are up to date with the faults and the kept results (else
   }
 });
 
-test('kept results: are one run per scenario, and short enough to be read in diffs', async () => {
+test('kept results: there is one run per scenario, and the files are short enough to be read in diffs', async () => {
   const kept = await readKeptResults(resultsFolder);
   const scenarios = kept.map(({ result }) => result.scenario);
   expect(scenarios).toEqual([...new Set(scenarios)]);

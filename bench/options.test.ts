@@ -10,7 +10,7 @@ test('options: without arguments the scenarios are listed', () => {
   expect(read()).toEqual({ kind: 'list' });
 });
 
-test('options: a scenario runs with the usual lengths', () => {
+test('options: a scenario without further arguments runs with the default lengths', () => {
   expect(read('track')).toEqual({
     kind: 'run',
     names: ['track'],
@@ -29,7 +29,7 @@ test('options: a scenario runs with the usual lengths', () => {
   });
 });
 
-test('options: --quick is one short round, and explicit lengths override it', () => {
+test('options: --quick runs one short round, and explicit lengths override it', () => {
   expect(read('batch', '--quick', '--seconds', '3')).toMatchObject({
     kind: 'run',
     options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true, asked: { seconds: 3 } },
@@ -46,27 +46,27 @@ test.each([
   expect(lengthsFor(order.options, { seconds: 60, rounds: 5 })).toMatchObject(expected);
 });
 
-test('options: all is every scenario but those that take long', () => {
+test('options: “all” runs every scenario except those that take long', () => {
   expect(read('all')).toMatchObject({ names: ['track', 'batch'] });
 });
 
-test('options: --attacks are names, comma separated', () => {
+test('options: --attacks takes names separated by commas', () => {
   expect(read('track', '--attacks', 'merges, doors')).toMatchObject({ options: { attacks: ['merges', 'doors'] } });
   expect(read('track', '--attacks', 'merges,')).toMatchObject({ kind: 'said', exitCode: 1 });
 });
 
-test('options: --destinations are whole numbers, comma separated', () => {
+test('options: --destinations takes whole numbers separated by commas', () => {
   expect(read('track', '--destinations', '1, 100')).toMatchObject({ options: { destinations: [1, 100] } });
   expect(read('track', '--destinations', '1,')).toMatchObject({ kind: 'said', exitCode: 1 });
 });
 
-test('options: --set may be repeated and keeps what stands behind the first equals sign', () => {
+test('options: --set may be repeated, and its value is everything after the first equals sign', () => {
   expect(read('track', '--set', 'PIPELINE_THREADS=4', '--set', 'NATS_URL=nats://a?b=c')).toMatchObject({
     options: { settings: { PIPELINE_THREADS: '4', NATS_URL: 'nats://a?b=c' } },
   });
 });
 
-test('options: --profile names where profiles go', () => {
+test('options: --profile names the folder for profiles', () => {
   expect(read('track', '--profile', 'profiles')).toMatchObject({ options: { profileFolder: 'profiles' } });
 });
 
@@ -99,6 +99,6 @@ test.each([
   expect(order).toMatchObject({ kind: 'said', exitCode: 1, text: expect.stringContaining(reason) });
 });
 
-test('options: --help is printed and ends with 0', () => {
+test('options: --help prints the help and ends with 0', () => {
   expect(read('--help')).toMatchObject({ kind: 'said', exitCode: 0, text: expect.stringContaining('--seconds') });
 });

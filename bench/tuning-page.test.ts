@@ -32,18 +32,18 @@ const rows = page.split('\n').flatMap((line): [string, unknown][] => {
   return names.map((name, at) => [name, readDefault(texts[at] ?? '')]);
 });
 
-test('tuning page: every default it gives is the one the services have', () => {
+test('tuning page: every default on the page is the default that the services have', () => {
   expect(rows.length).toBeGreaterThan(15);
   expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(rows.map(([name]) => [name, defaults[name]])));
 });
 
-test('tuning page: every variable it names is one that a service reads', () => {
+test('tuning page: every variable on the page is read by a service', () => {
   const known = new Set([...knownVariables(), ...Object.keys(controlPlaneEnv)]);
   const named = [...page.matchAll(/`([A-Z][A-Z]*_[A-Z_]+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('tuning page: the scenarios it quotes have a result', async () => {
+test('tuning page: every scenario quoted on the page has a result', async () => {
   const results = (await readdir(new URL('results', import.meta.url))).join('\n');
   const quoted = [...page.matchAll(/\(`([a-z-]+)`\)/g)].map(([, name = '']) => name);
   expect(quoted.length).toBeGreaterThan(4);

@@ -31,12 +31,12 @@ test('compare: a fifth less is worse, a fifth more is better', () => {
   expect(verdictOf(rate(8_000, 0.03), rate(10_000, 0.03))).toBe('better');
 });
 
-test('compare: where less is better, more is worse', () => {
+test('compare: for a figure where less is better, a higher value is worse', () => {
   const latency = (...values: number[]): Figure => plainFigure('ms', 'less', values);
   expect(verdictOf(latency(10, 10.2, 9.9), latency(13, 12.9, 13.3))).toBe('worse');
 });
 
-test('compare: a difference within the scatter, or too small to matter, counts as none', () => {
+test('compare: results that differ within the scatter, or too little to matter, count as the same', () => {
   expect(verdictOf(rate(10_000, 0.5), rate(9_800, 0.5))).toBe('same');
   expect(verdictOf(rate(10_000, 0.001), rate(9_950, 0.001))).toBe('same');
 });
@@ -63,18 +63,18 @@ test('compare: seven rounds nearly always show a drop by a tenth', () => {
   expect(found / trials).toBeGreaterThan(0.9);
 });
 
-test('compare: the interval is that of a textbook', () => {
+test('compare: the confidence interval is the one computed by hand with the textbook formula', () => {
   const logs = (...values: number[]): Figure => plainFigure('ms', 'less', values.map(Math.exp));
   const { low, high } = compare(logs(1, 2, 3), logs(3, 4, 5))?.interval ?? { low: 0, high: 0 };
   // The difference of the means is 2, its standard error √(1/3 + 1/3), and t for four degrees of freedom 2.776.
   expect([Math.log(low), Math.log(high)]).toEqual([expect.closeTo(-0.267, 2), expect.closeTo(4.267, 2)]);
 });
 
-test('compare: one round says nothing, however many seconds it has', () => {
+test('compare: a result with one round cannot be judged, however many seconds the round has', () => {
   expect(compare(rate(5, 0.01, 1), rate(50, 0.01, 3))).toMatchObject({ interval: undefined, verdict: 'unknown' });
 });
 
-test('compare: a result without values of rounds is compared by the mean of each round’s readings', () => {
+test('compare: if a result has no value per round, the mean of each round’s readings is used instead', () => {
   const { values: _left, ...older } = figureOf('per_s', 'more', [
     { value: 9, readings: [1, 3] },
     { value: 9, readings: [Number.NaN, 2.02] },
@@ -82,12 +82,12 @@ test('compare: a result without values of rounds is compared by the mean of each
   expect(compare(older, plainFigure('per_s', 'more', [2, 2.02]))?.interval?.low).toBeCloseTo(1, 1);
 });
 
-test('compare: subjects and figures that only one result has are left out', () => {
+test('compare: subjects and figures that only one of the two results has are left out', () => {
   const other: ResultRow = { name: 'another', figures: {} };
   expect(compareResults(resultForTests([row(rate(1, 0.1)), other]), resultForTests([other]))).toEqual([]);
 });
 
-test('judge: an interval that is not wholly beyond the minimum change is the same', () => {
+test('judge: an interval that is not wholly beyond the minimum change gets the verdict “same”', () => {
   expect(judge('more', { low: 0.9, high: 0.97 })).toBe('worse');
   expect(judge('more', { low: 0.9, high: 0.985 })).toBe('same');
   expect(judge('less', { low: 1.03, high: 1.2 })).toBe('worse');

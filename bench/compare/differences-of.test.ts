@@ -4,7 +4,7 @@ import { differencesOf } from './run-compare.ts';
 
 const before = resultForTests([], { settings: { connections: 256, environment: { FRAME_LINGER_MS: '5' } } });
 
-test('differences: equal runs have none', () => {
+test('differences: two equal runs have no differences', () => {
   expect(differencesOf(before, before)).toEqual([]);
 });
 

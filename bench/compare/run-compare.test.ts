@@ -27,20 +27,20 @@ async function compare(before: StoredResult, after: StoredResult, failOnRegressi
   return { exitCode, text: said.join('\n') };
 }
 
-test('compare: says what got worse, and fails when it is asked to', async () => {
+test('compare: says how many figures got worse, and fails for them only if asked to', async () => {
   const [before, after] = [rates(100, 101, 102), rates(50, 51, 52)];
   expect(await compare(before, after)).toMatchObject({ exitCode: 0, text: expect.stringMatching(/1 of 1 worse/) });
   expect(await compare(before, after, true)).toMatchObject({ exitCode: 1 });
   expect(await compare(after, before, true)).toMatchObject({ exitCode: 0 });
 });
 
-test('compare: says which of the two was measured on a busy machine', async () => {
+test('compare: says which of the two results was measured on a busy machine', async () => {
   const { machine } = rates(1, 2);
   const { text } = await compare(rates(1, 2), { ...rates(1, 2), machine: { ...machine, otherWork: 0.5 } });
   expect(text).toMatch(/^! after: other work took 50 %/m);
 });
 
-test('compare: results of two scenarios are refused', async () => {
+test('compare: two results of different scenarios are refused', async () => {
   const { exitCode, text } = await compare(rates(1, 2), { ...rates(1, 2), scenario: 'batch' });
   expect([exitCode, text]).toEqual([2, expect.stringContaining('the scenarios differ, track and batch')]);
 });
@@ -50,7 +50,7 @@ test('compare: single rounds are not judged, and the output says so', async () =
   expect([exitCode, text]).toEqual([0, expect.stringContaining('1 not judged')]);
 });
 
-test('compare: a missing result file is an error without a stack', async () => {
+test('compare: a missing result file is an error without a stack trace', async () => {
   const said: string[] = [];
   const order = { before: `${folder}nowhere.json`, after: `${folder}nowhere.json`, failOnRegression: false };
   expect(await runCompare(order, (text) => said.push(text))).toBe(2);

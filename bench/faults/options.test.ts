@@ -35,7 +35,7 @@ test('fault options: length, rate and seed have defaults and can be set', () => 
   expect(read('all', '--minutes', '2')).toMatchObject({ options: { seconds: 120 } });
 });
 
-test('fault options: chaos is one fault made of others, the same for the same seed', () => {
+test('fault options: chaos is one fault made of other faults, and the same seed draws the same faults', () => {
   const [one, two, other] = [['7'], ['7'], ['8']].map((seed) => read('chaos', '--minutes', '3', '--seed', ...seed));
   expect(one).toMatchObject({
     faults: [{ name: 'chaos', about: expect.stringMatching(/^\d+ faults drawn at random/) }],

@@ -11,7 +11,7 @@ import { createRandom } from './visitors.ts';
 
 const read = (path: string): Promise<string> => readFile(new URL(path, topFolder), 'utf8');
 
-test('faults: names are unique, in kebab case, and not words of the command line', () => {
+test('faults: names are unique, in kebab case, and differ from the words “all” and “chaos” of the command line', () => {
   const names = faults.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
@@ -19,7 +19,7 @@ test('faults: names are unique, in kebab case, and not words of the command line
   expect(names).not.toContain('chaos');
 });
 
-test('faults: say in whole sentences what an operator sees and does', () => {
+test('faults: the texts about what an operator sees and does are whole sentences', () => {
   const texts = faults.flatMap(({ sees, does }) => [sees, does]);
   expect(texts.filter((text) => !/^[`*]?\p{L}[\s\S]*[.)]$/u.test(text))).toEqual([]);
 });
@@ -45,7 +45,7 @@ test('faults: a fault is skipped with a reason if something that it needs is mis
   expect(obstacleTo(defineFault(definition), { uid: 1, hasProgram: () => false, previous: undefined })).toBeUndefined();
 });
 
-test('chaos: the same seed draws the same faults, and each that can be drawn is, sooner or later', () => {
+test('chaos: the same seed draws the same faults, and over many seeds every fault that may be drawn is drawn', () => {
   const draw = (seed: number) => drawFaults(faults, 600_000, createRandom(seed));
   const spelled = (seed: number): string =>
     JSON.stringify(draw(seed).drawn.map(({ fault, ...rest }) => [fault.name, rest]));

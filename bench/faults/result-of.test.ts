@@ -46,7 +46,7 @@ const unmet = (outcome: FaultOutcome): string[] => {
   return faultBars.filter((bar) => !isBarMet(bar, measured[bar.id] ?? Number.NaN)).map(({ id }) => id);
 };
 
-test('fault results: a run without loss, doubles or disorder is well, whatever was refused or repeated', () => {
+test('fault results: a run without loss, doubles or disorder passes, whatever was refused or repeated', () => {
   const outcome = ran({ repeated: 30, destroyed: 2 }, { refused: { '503': 7 } });
   expect(faultsOf(outcome)).toEqual([]);
   expect(unmet(outcome)).toEqual([]);
@@ -78,7 +78,7 @@ test.each([
   expect(unmet(outcome)).toEqual([bar, 'broken']);
 });
 
-test('fault results: a stack that accepts nothing more or is stuck, or a problem that a fault reports, breaks a promise', () => {
+test('fault results: a promise is broken if the stack accepts nothing more or is stuck, or if the fault reports a problem', () => {
   const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
   expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after the fault', 'no service says so']);
   expect(unmet(outcome)).toEqual(['broken']);
@@ -92,7 +92,7 @@ test('fault results: the row shows the worse of two destinations', () => {
   expect(measured).toMatchObject({ lost: 10, broken: 1 });
 });
 
-test('fault results: one that could not be run is broken, one that was skipped is not measured', () => {
+test('fault results: a fault that could not be run is broken, a fault that was skipped is not measured', () => {
   const failed: FaultOutcome = { kind: 'failed', why: 'the log did not start' };
   expect(faultsOf(failed)).toEqual(['the log did not start']);
   const skipped: FaultOutcome = { kind: 'skipped', why: 'it takes root' };

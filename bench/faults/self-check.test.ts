@@ -111,7 +111,7 @@ test('self-check: a path that keeps its promises passes, over every route', asyn
   expect(verdict.refused).toEqual({});
 });
 
-test('self-check: a path that loses one event in fifty after its 200 is detected, and each loss is counted', async () => {
+test('self-check: a path that loses one event in fifty after answering 200 is detected, and each loss is counted', async () => {
   let forgotten = 0;
   const verdict = await verdictOn(async (events, send) => {
     for (const event of events) {
@@ -123,7 +123,7 @@ test('self-check: a path that loses one event in fifty after its 200 is detected
   expect(counted(verdict)).toMatchObject({ lost: forgotten, doubled: 0, disordered: 0 });
 });
 
-test('self-check: a path that repeats deliveries is distinguished from one that repeats them under another key', async () => {
+test('self-check: repeated deliveries are distinguished from deliveries repeated under another key', async () => {
   let [repeated, doubled] = [0, 0];
   const verdict = await verdictOn(async (events, send) => {
     for (const event of events) {
@@ -159,7 +159,7 @@ test('self-check: properties of another event in an event or a profile are detec
   expect(counted(verdict)).toMatchObject({ lost: 0, invented: 0, mixed });
 });
 
-test('self-check: rows of a batch that come in another order are found', async () => {
+test('self-check: rows of a batch that arrive in another order are detected', async () => {
   let turned = 0;
   const verdict = await verdictOn(async (events, send) => {
     if (events.length > 1) turned += events.length - 1;

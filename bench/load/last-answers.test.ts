@@ -11,7 +11,7 @@ test('last answers: a request that is never answered is counted, with the time i
   expect(recorder.percentiles().max).toBeGreaterThan(6_990);
 });
 
-test('last answers: are waited for', async () => {
+test('last answers: the run waits for requests that are still in flight', async () => {
   let asked = 0;
   const pool = {
     get inFlight() {

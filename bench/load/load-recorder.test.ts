@@ -34,7 +34,7 @@ test('load recorder: without requests there is no percentile', () => {
   expect(new LoadRecorder(0).percentiles().p99).toBeNaN();
 });
 
-test('load recorder: no percentile is above the slowest', () => {
+test('load recorder: no percentile is above the slowest request', () => {
   const recorder = new LoadRecorder(0);
   for (let ms = 400; ms < 500; ms += 0.37) recorder.record(200, ms);
   const { p99, p999, max } = recorder.percentiles();

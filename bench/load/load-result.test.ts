@@ -17,7 +17,7 @@ const fine: LoadResult = {
   warmedUp: { tookMs: 1_000, isSteady: true },
 };
 
-test('load result: counts when every request was answered with 200', () => {
+test('load result: is valid if every request was answered with 200', () => {
   expect(isAllAccepted(fine)).toBe(true);
 });
 
@@ -26,7 +26,7 @@ test.each([
   ['a connection that broke', { failures: 1 }],
   ['an unanswered request', { unanswered: 1 }],
   ['nothing at all', { answers: 0, byStatus: {} }],
-])('load result: %s makes it worthless', (_what, own) => {
+])('load result: %s makes it invalid', (_what, own) => {
   expect(isAllAccepted({ ...fine, ...own })).toBe(false);
   expect(() => assertAllAccepted('track', { ...fine, ...own })).toThrow('measuring track: answers');
 });

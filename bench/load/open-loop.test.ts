@@ -28,7 +28,7 @@ function simulate(): { readonly corrected: LoadRecorder; readonly naive: LoadRec
   return { corrected, naive };
 }
 
-test('arrivals: are due at a constant rate and taken in order, once', () => {
+test('arrivals: requests become due at a constant rate, and each is taken once and in order', () => {
   const arrivals = new Arrivals(1_000, 10);
   expect([arrivals.take(9.9), arrivals.take(10), arrivals.take(10.5)]).toEqual([undefined, 10, undefined]);
   expect([arrivals.take(13), arrivals.take(13), arrivals.take(13), arrivals.take(13)]).toEqual([11, 12, 13, undefined]);
@@ -40,7 +40,7 @@ test('arrivals: requests due before a time are skipped, and no others', () => {
   expect([arrivals.skip(13.5), arrivals.nextMs, arrivals.skip(13.5)]).toEqual([3, 14, 0]);
 });
 
-test('arrivals: a server that stands still is charged with all requests that were due', () => {
+test('arrivals: requests that become due while a server stands still count as waiting from their due times', () => {
   const { corrected, naive } = simulate();
   expect(corrected.answers).toBe(naive.answers);
   // A third of the time was lost, so far more than 1 % of the requests waited long.

@@ -11,7 +11,7 @@ function sent(template: RequestTemplate): unknown {
   return JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4));
 }
 
-test('slots: a track is a track after filling, with the time it was due', () => {
+test('slots: a filled track request is a valid track request and has the time at which it was due', () => {
   const template = new RequestTemplate(postRequest(new URL('http://127.0.0.1/api/v1/track'), trackBody('src_live_x')));
   template.fill(7, 1_000, dueMs);
   const body = sent(template);
@@ -19,7 +19,7 @@ test('slots: a track is a track after filling, with the time it was due', () => 
   expect(body).toMatchObject({ externalId: 'customer-000000433', properties: { sent_at: dueMs } });
 });
 
-test('slots: rows of a batch have ids no other row or batch has', () => {
+test('slots: each row of a batch has an id that no other row has, in this batch or another', () => {
   const rows = 50;
   const template = new RequestTemplate(postRequest(new URL('http://127.0.0.1/b'), batchBody('src_live_x', rows)));
   expect(template.sequences).toBe(rows);

@@ -51,6 +51,6 @@ test('warm-up: ends at its maximum if the rate never becomes steady, and says so
   expect(warmed).toEqual({ tookMs: 4_000, isSteady: false });
 });
 
-test('warm-up: without a maximum, takes its minimum', async () => {
+test('warm-up: without a maximum, lasts for its minimum', async () => {
   expect((await run({ warmUpMs: 1_500 }, (passedMs) => passedMs)).tookMs).toBe(1_500);
 });

@@ -7,7 +7,7 @@ const diskstats = [
   '   8       1 sda1 5 0 5 5',
 ].join('\n');
 
-test('disk flushes: are those of the disk that was asked for', () => {
+test('disk flushes: only the flushes of the requested disk are read', () => {
   expect(flushesOf(diskstats, 254, 0)).toBe(37_496);
 });
 

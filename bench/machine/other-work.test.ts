@@ -11,7 +11,7 @@ test('other work: is 0 where no time was counted', () => {
   expect(takenShare([core(1, 1)], [core(1, 1)])).toBe(0);
 });
 
-test('other work: a quiet machine is not worth a word, a busy one is', () => {
+test('other work: is reported for a busy machine, but not for a quiet one', () => {
   expect([describeOtherWork(undefined), describeOtherWork(0.04)]).toEqual([undefined, undefined]);
   expect(describeOtherWork(0.83)).toContain('83 % of the cores');
 });

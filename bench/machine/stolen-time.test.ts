@@ -17,7 +17,7 @@ test('stolen time: is computed from the first to the last sample, with the maxim
   expect(stolenTime(looks.slice(0, 1))).toBeUndefined();
 });
 
-test('stolen time: is shown where it may have changed a figure', () => {
+test('stolen time: is reported if it was large enough to change a figure', () => {
   expect([describeStolenTime(undefined), describeStolenTime({ share: 0.01, most: 0.05 })]).toEqual([
     undefined,
     undefined,

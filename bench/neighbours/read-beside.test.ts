@@ -4,7 +4,7 @@ import { readBeside } from './read-beside.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('reading beside: goes on while the work runs', async () => {
+test('concurrent reads: go on while the work runs', async () => {
   const call = vi.fn<ControlAccess['call']>(() => Promise.resolve({}));
   const { result, p90Ms } = await readBeside({ call }, () =>
     vi.waitUntil(() => call.mock.calls.length >= 2, { timeout: 60_000 }),
@@ -13,7 +13,7 @@ test('reading beside: goes on while the work runs', async () => {
   expect(p90Ms).toBeLessThan(60_000);
 });
 
-test('reading beside: ends when the work throws', async () => {
+test('concurrent reads: end when the work throws', async () => {
   vi.useFakeTimers();
   const call = vi.fn<ControlAccess['call']>(() => Promise.resolve({}));
   const failed = readBeside({ call }, () => Promise.reject(new Error('the sink is away'))).catch(String);

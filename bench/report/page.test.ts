@@ -5,7 +5,7 @@ import { embedJson, escapeHtml, renderPage } from './page.ts';
 
 const hostile = `</script><script>alert("1")</script><img src=x onerror='alert(2)'>&`;
 
-test('page: names, notes, advice and settings are text, wherever they stand', async () => {
+test('page: names, notes, advice and settings are escaped as text wherever they appear', async () => {
   const row: ResultRow = {
     name: hostile,
     note: hostile,
@@ -45,7 +45,7 @@ test('page: contains the data of its charts, and loads nothing from elsewhere', 
   expect(page).toContain("default-src 'none'");
 });
 
-test('page: bars say whether they were met', async () => {
+test('page: each bar is shown as met, missed or unknown', async () => {
   const bar = (id: string, limit: number) => ({ id, text: id, limit, unit: 'ratio', ask: 'at-least' }) as const;
   const page = await renderPage([
     resultForTests([], { bars: [bar('low', 1), bar('high', 3), bar('none', 1)], measured: { low: 2, high: 2 } }),
@@ -53,7 +53,7 @@ test('page: bars say whether they were met', async () => {
   expect([...page.matchAll(/<li class="(\w+)">/g)].map(([, state]) => state)).toEqual(['met', 'missed', 'unknown']);
 });
 
-test('embedJson: gives back what it was given', () => {
+test('embedJson: the embedded text parses back to the same value', () => {
   const value = { text: hostile, lines: '\u2028\u2029' };
   expect(JSON.parse(embedJson(value))).toEqual(value);
   expect(embedJson(value)).not.toMatch(/[<\u2028\u2029]/);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('page: draws results that were kept', async () => {
+test('page: is made from saved results', async () => {
   const files = [
     await saveResult(resultForTests([{ name: 'gateway', figures: {} }]), folder),
     await saveResult(resultForTests([], { scenario: 'batch' }), folder),
@@ -22,7 +22,7 @@ test('page: draws results that were kept', async () => {
   expect(await readFile(path, 'utf8')).toContain('Sluice bench: track, batch');
 });
 
-test('page: a missing result file is an error without a stack', async () => {
+test('page: a missing result file is an error without a stack trace', async () => {
   const said: string[] = [];
   expect(await runPage([`${folder}nowhere.json`], (text) => said.push(text), folder)).toBe(2);
   expect(said).toEqual([expect.stringMatching(/^error: reading the result .*nowhere/)]);

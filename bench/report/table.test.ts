@@ -19,7 +19,7 @@ test('table: has a column for each figure that any row has', () => {
   ]);
 });
 
-test('bars: what was not measured is neither met nor missed', () => {
+test('bars: a bar without a measured figure is neither met nor missed', () => {
   const bar = (id: string): Bar => ({ id, text: `bar ${id}`, limit: 2, unit: 's', ask: 'at-most' });
   expect(renderBars([bar('a'), bar('b'), bar('c')], { a: 1, b: 3 }).split('\n')).toEqual([
     '  ✓   bar a: 1.00 s (asked ≤ 2.00 s)',
@@ -28,7 +28,7 @@ test('bars: what was not measured is neither met nor missed', () => {
   ]);
 });
 
-test('bars: a figure that is not a number misses', () => {
+test('bars: a bar whose figure is not a number is missed', () => {
   const bar: Bar = { id: 'a', text: 'bar', limit: 2, unit: 's', ask: 'at-most' };
   expect(renderBars([bar], { a: Number.NaN })).toBe('  ✗   bar: – (asked ≤ 2.00 s)');
 });

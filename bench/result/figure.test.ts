@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { figureOf, medianOf, ratioFigure } from './figure.ts';
 
-test('median: is the middle, or the mean of the two middle ones', () => {
+test('median: is the middle value, or the mean of the two middle values', () => {
   expect([medianOf([3, 1, 2]), medianOf([4, 1, 2, 3]), medianOf([])]).toEqual([2, 2.5, Number.NaN]);
 });
 
@@ -18,12 +18,12 @@ test('figure: is the median of its rounds, and keeps each round’s value and re
   });
 });
 
-test('ratio: a round that only one of them has is left out', () => {
+test('ratio: a round that only one of the two results has is left out', () => {
   expect(ratioFigure([50, 10, 52], [100, 50])).toMatchObject({ values: [0.5, 0.2] });
   expect(ratioFigure([50], [])).toMatchObject({ value: Number.NaN, values: [] });
 });
 
-test('ratio: compares what was measured in the same round', () => {
+test('ratio: divides values that were measured in the same round', () => {
   // In the second round everything is half as fast, so the ratio stays the same.
   expect(ratioFigure([50, 25, 52], [100, 50, 100])).toMatchObject({ value: 0.5, rounds: [[0.5], [0.5], [0.52]] });
 });

@@ -35,6 +35,6 @@ test.each([
   await expect(readStoredResult(path)).rejects.toThrow(reason);
 });
 
-test('stored result: a file that is not there is named', async () => {
+test('stored result: the error for a missing file names the file', async () => {
   await expect(readStoredResult(join(folder, 'nowhere.json'))).rejects.toThrow('nowhere.json: the file cannot be read');
 });

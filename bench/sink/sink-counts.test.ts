@@ -15,7 +15,7 @@ test('sink: counts every event of a batch, by the first part of the path', () =>
   expect(groups['slow']).toMatchObject({ requests: 1, events: 0 });
 });
 
-test('sink: latencies restart when read, the overall ones when reset', () => {
+test('sink: latencies restart when they are read, overall latencies only when they are reset', () => {
   const counts = new SinkCounts();
   counts.count('/good/1', Buffer.from(event(1_000)), 1_030);
   counts.take(1_100);

@@ -8,13 +8,13 @@ test.each([
   [1_000, 1_000],
   [1_000, 400],
   [1_000, 3_000],
-])('sustained: finds nearly all of a limit of %d from a guess of %d', async (limit, guess) => {
+])('sustained: with a limit of %d and a first guess of %d, finds a rate just below the limit', async (limit, guess) => {
   const { ratePerS } = await search(limit, guess, 8);
   expect(ratePerS).toBeLessThanOrEqual(limit);
   expect(ratePerS).toBeGreaterThan(limit * 0.85);
 });
 
-test('sustained: is nothing when nothing holds, and says what was tried', async () => {
+test('sustained: the rate is 0 if no trial holds, and every trial is listed', async () => {
   const { ratePerS, trials } = await search(0, 1_000, 3);
   expect(ratePerS).toBe(0);
   expect(trials.map(({ isHeld }) => isHeld)).toEqual([false, false, false]);

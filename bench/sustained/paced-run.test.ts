@@ -6,7 +6,7 @@ const window = (atS: number, perSecond: number) => ({ ...noPercentiles, atS, per
 /** 50 requests accepted in the warm-up, then 100 in the first second and 200 in the second. */
 const load = { acceptedInAll: 350, byStatus: { 200: 300 }, windows: [window(1, 100), window(2, 200)] };
 
-test('backlog: is what was accepted less what was delivered, the warm-up included', () => {
+test('backlog: is the number of accepted events minus the delivered events, including the warm-up', () => {
   const delivered = [
     [0, 40],
     [0.5, 90],
@@ -21,7 +21,7 @@ test('backlog: is what was accepted less what was delivered, the warm-up include
   ]);
 });
 
-test('backlog: counts events, not requests, and never less than none', () => {
+test('backlog: counts events instead of requests, and is never negative', () => {
   const delivered = [
     [1, 1_400],
     [1.5, 3_000],
@@ -34,7 +34,7 @@ test('backlog: counts events, not requests, and never less than none', () => {
   ]);
 });
 
-test('guess: is the delivered rate, or a part of the accepted rate if accepting starved the deliveries', () => {
+test('guess: is the delivered rate, or a fraction of the accepted rate if accepting events starved the deliveries', () => {
   expect(guessSustained({ deliveredPerS: 4_000, load: { answersPerS: 8_000 } }, 1)).toBe(4_000);
   expect(guessSustained({ deliveredPerS: 3, load: { answersPerS: 80 } }, 500)).toBe(10_000);
 });

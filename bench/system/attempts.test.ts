@@ -25,7 +25,7 @@ test('attempts: a subject that failed once is not measured again, so that rounds
   expect(attempts.failures).toEqual(['two could not be measured: the sink is gone']);
 });
 
-test('attempts: what fails because the run is being ended ends the scenario', async () => {
+test('attempts: a failure while the run is being stopped ends the scenario', async () => {
   const { attempt } = createAttempts(
     () => undefined,
     () => true,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createStops } from './stops.ts';
 
-test('stops: end what was started last first, once each', async () => {
+test('stops: run once each, the last added first', async () => {
   const ended: string[] = [];
   const stops = createStops();
   const add = (name: string) =>
@@ -17,7 +17,7 @@ test('stops: end what was started last first, once each', async () => {
   expect(ended).toEqual(['second', 'third', 'first']);
 });
 
-test('stops: one that fails does not prevent the others', async () => {
+test('stops: a stop that fails does not prevent the other stops', async () => {
   const ended: string[] = [];
   const stops = createStops();
   stops.add(async () => void ended.push('first'));

@@ -13,7 +13,7 @@ test.each([
   ['2', 0.05, '4'],
   ['4', 0.05, '4'],
   ['8', 0.05, '8'],
-])('chooseValue: with %s in use and a least gain of %d it is %s', (inUse, leastGain, chosen) => {
+])('chooseValue: with %s in use and a minimum gain of %d, the choice is %s', (inUse, leastGain, chosen) => {
   expect(chooseValue(inUse, trials, leastGain)).toBe(chosen);
 });
 

@@ -11,7 +11,7 @@ const { shape } = defineFault({ name: 'any', harms: [], ...words, run: () => Pro
 const fault = (name: string, harms: readonly Harmed[], run: Fault['run'] = () => Promise.resolve()): Fault =>
   defineFault({ name, harms, ...words, run });
 
-test('chaos: faults overlap, and those that harm the same thing take turns', async () => {
+test('chaos: faults overlap, but faults that harm the same thing take turns', async () => {
   happened.length = 0;
   let end: () => void = () => undefined;
   const long = fault('long', ['log'], () => new Promise((resolve) => (end = resolve)));
@@ -29,7 +29,7 @@ test('chaos: faults overlap, and those that harm the same thing take turns', asy
   expect(happened.slice(4)).toEqual(['next begins', 'next is over']);
 });
 
-test('chaos: a fault that cannot be caused is reported, and the run fails if most cannot', async () => {
+test('chaos: a fault that cannot be caused is reported, and the run fails if most faults cannot be caused', async () => {
   const broken = fault('broken', ['log'], () => Promise.reject(new Error('no leader')));
   const draw = (...each: readonly Fault[]) => each.map((one) => ({ fault: one, atMs: 0, choice: 0 }));
   await createChaos({ shape, drawn: draw(broken, fault('after', ['log'])) }).run(context);

@@ -48,11 +48,11 @@ function judgeOne(ledger: Ledger, names: readonly (string | Arrival)[], own: Par
 
 const clean = { lost: 0, destroyed: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0, mixed: 0 };
 
-test('judge: everything once and in order is clean', () => {
+test('judge: a run in which every event arrives once and in order is clean', () => {
   expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2', '1/3'])).toMatchObject({ ...clean, delivered: 3 });
 });
 
-test('judge: an acknowledged event that never came is lost, and named', () => {
+test('judge: an acknowledged event that never arrives is lost, and its id is reported', () => {
   expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/3'])).toMatchObject({
     ...clean,
     delivered: 2,
@@ -67,13 +67,13 @@ test('judge: an event that reached one destination is still lost at the other', 
   expect(destinations).toMatchObject({ one: { lost: 0 }, other: { lost: 1 } });
 });
 
-test('judge: what was not acknowledged may come or not', () => {
+test('judge: an event that was not acknowledged may arrive or not', () => {
   const ledger = ledgerOf(1, 3, ['1/2']);
   expect(judgeOne(ledger, ['1/1', '1/3'])).toMatchObject({ ...clean, delivered: 2 });
   expect(judgeOne(ledger, ['1/1', '1/3', '1/2'])).toMatchObject({ ...clean, delivered: 2 });
 });
 
-test('judge: the same key twice is a repeat, another key a double', () => {
+test('judge: a second delivery with the same key is a repeat, a second delivery with another key is a double', () => {
   expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/1', '1/1'])).toMatchObject({ ...clean, repeated: 2 });
   expect(judgeOne(ledgerOf(1, 1), ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({
     ...clean,
@@ -86,7 +86,7 @@ test('judge: a double under a new key also counts if the event was not acknowled
   expect(judgeOne(ledger, ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({ doubled: 1 });
 });
 
-test('judge: an event that came after a later one of its visitor is disordered, a repeat is not', () => {
+test('judge: an event that arrives after a later event of its visitor is disordered, unless it is a repeat', () => {
   expect(judgeOne(ledgerOf(1, 4), ['1/1', '1/4', '1/2', '1/3'])).toMatchObject({
     disordered: 2,
     examples: { disordered: ['1/2', '1/3'] },
@@ -97,11 +97,11 @@ test('judge: an event that came after a later one of its visitor is disordered, 
   });
 });
 
-test('judge: visitors have no order among them', () => {
+test('judge: events of different visitors need no order', () => {
   expect(judgeOne(ledgerOf(2, 2), ['2/1', '2/2', '1/1', '1/2'])).toMatchObject(clean);
 });
 
-test('judge: events are ordered by their answers, also if a row of a batch was accepted only at the second try', () => {
+test('judge: the expected order is the order of the answers, even if a batch row was accepted only at the second try', () => {
   const ledger = new Ledger();
   const [first, second] = [ledger.sent(1, 1, 0), ledger.sent(1, 2, 0)];
   ledger.acknowledged([second], 10, 12);
@@ -114,7 +114,7 @@ test('judge: an event that no visitor sent is reported', () => {
   expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/7'])).toMatchObject({ invented: 1 });
 });
 
-test('judge: an event sent before a fault destroyed data may be missing, a later one may not', () => {
+test('judge: an event sent before a fault destroyed data may be missing, an event sent later may not', () => {
   const own = { mayMissUntilMs: 20 };
   expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], own)).toMatchObject({ lost: 0, destroyed: 1 });
   expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2'], own)).toMatchObject({ lost: 1, destroyed: 0 });
@@ -122,7 +122,7 @@ test('judge: an event sent before a fault destroyed data may be missing, a later
   expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], { mayMissUntilMs: 11 })).toMatchObject({ lost: 0, destroyed: 1 });
 });
 
-test('judge: recovery counts from the end of the fault, by what was sent after it', () => {
+test('judge: recovery is measured from the end of the fault, with the events sent after that end', () => {
   // The events of both visitors are answered at 12, 22 and 32 ms.
   const ledger = ledgerOf(2, 3);
   const arrivals = [
@@ -142,20 +142,20 @@ test('judge: recovery counts from the end of the fault, by what was sent after i
   });
 });
 
-test('judge: recovery is that of the destination that took longest', () => {
+test('judge: the recovery time is that of the slowest destination', () => {
   const took = { one: [arrival('1/1', { atMs: 40 })], other: [arrival('1/1', { atMs: 70 })] };
   const verdict = judge(evidence(ledgerOf(1, 1), [], { arrivals: took }));
   expect(verdict).toMatchObject({ firstDeliveryMs: 70, everyVisitorMs: 70 });
 });
 
-test('judge: an event from before the fault that is answered only after it says nothing of recovery', () => {
+test('judge: an event sent before the fault but answered after it does not count as a sign of recovery', () => {
   const ledger = new Ledger();
   ledger.acknowledged([ledger.sent(1, 1, 5)], 30, 32);
   const verdict = judge(evidence(ledger, [arrival('1/1', { atMs: 12 })], { overMs: 10 }));
   expect(verdict).toMatchObject({ firstAcknowledgementMs: 22, firstDeliveryMs: Number.NaN, delayMs: { p99: 0 } });
 });
 
-test('judge: without a recovery its figures are NaN and not 0', () => {
+test('judge: if nothing recovers, the recovery figures are NaN and not 0', () => {
   const verdict = judge(evidence(ledgerOf(1, 1), [arrival('1/1')], { overMs: 50 }));
   expect(verdict).toMatchObject({
     firstAcknowledgementMs: Number.NaN,
@@ -166,7 +166,7 @@ test('judge: without a recovery its figures are NaN and not 0', () => {
   expect(undelivered.everyVisitorMs).toBeNaN();
 });
 
-test('judge: a silence that lasts until the visitors stop counts', () => {
+test('judge: a silence that lasts until the visitors stop sending is counted', () => {
   const ledger = ledgerOf(1, 3);
   expect(judge(evidence(ledger, [])).longestSilenceMs).toBe(10);
   expect(judge(evidence(ledger, [], { stoppedMs: 532 })).longestSilenceMs).toBe(500);
@@ -180,7 +180,7 @@ test('judge: refusals are counted by status or error code', () => {
   expect(judge(evidence(ledger, [])).refused).toEqual({ '503': 2, ECONNREFUSED: 1 });
 });
 
-test('judge: if any deliveries are taken out, exactly those are lost', () => {
+test('judge: if deliveries are removed at random, exactly the removed ones are lost', () => {
   const events = fc.array(fc.record({ visitor: fc.integer({ min: 1, max: 4 }), isKept: fc.boolean() }), {
     maxLength: 60,
   });
@@ -200,7 +200,7 @@ test('judge: if any deliveries are taken out, exactly those are lost', () => {
   );
 });
 
-test('judge: properties of another event or person, or missing ones, are found in first deliveries and repeats', () => {
+test('judge: wrong or missing properties of the event or person are found in first deliveries and in repeats', () => {
   const ledger = new Ledger();
   const marked = (saysPerson: boolean) => ({ event: 'e', person: 'p', saysPerson });
   ledger.acknowledged([ledger.sent(1, 1, 10, marked(true)), ledger.sent(1, 2, 10, marked(false))], 10, 12);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('movable clock: moves Date by what the file says, and nothing else', async () => {
+test('movable clock: shifts Date by the offset in the file, and shifts no other clock', async () => {
   const file = join(folder, 'clock');
   await writeFile(file, String(-hourMs));
   const args = ['--import', compiledPath(new URL('./movable-clock.ts', import.meta.url)), '-e', program];

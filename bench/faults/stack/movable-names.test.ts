@@ -38,7 +38,7 @@ async function askWhile(state: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-test('movable names: those of the stack resolve to 127.0.0.1, or fail while the name server is gone; others resolve as usual', async () => {
+test('movable names: names of the stack resolve to 127.0.0.1, or fail while the name server is gone; other names resolve as usual', async () => {
   expect(await askWhile('known')).toEqual([
     here,
     [{ address: here, family: 4 }],

@@ -35,7 +35,7 @@ async function open(from: string): Promise<{ readonly socket: Socket; readonly h
   return { socket, heard: () => text };
 }
 
-test('network: a cut connection keeps what is sent until it is healed, others go on', async () => {
+test('network: a cut connection keeps its data until the cut is healed, and other connections go on', async () => {
   const [one, two] = [await open('one'), await open('two')];
   one.socket.write('before ');
   await expect.poll(one.heard).toBe('before ');

@@ -18,7 +18,7 @@ test('strikes at a rate: at most the permitted number run at a time, and calls t
   expect(struck.at(-1)).toBeGreaterThan(struck.length);
 });
 
-test('strikes at once: each lane starts its next call when the last one ends, until it is stopped', async () => {
+test('strikes at once: each loop starts its next call when its previous call ends, until it is stopped', async () => {
   const ending = new AbortController();
   const struck = [0, 0];
   await strikeAtOnce(ending.signal, 2, (lane) => {
