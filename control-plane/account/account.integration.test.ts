@@ -23,7 +23,7 @@ const defaults = {
   publicKeysOverwrite: false,
 };
 
-test('account identity: live at once without a version, field by field, and null is the default again', async () => {
+test('account identity: changes field by field and is live at once without a version; null restores the default', async () => {
   const client = await plane.newAccount();
   expect((await client.get('/account')).body.identity).toEqual(defaults);
   // Before the first publish no service reads the account's settings.

@@ -59,7 +59,7 @@ async function firstOf(path: string, fits: (value: unknown) => boolean): Promise
   }
 }
 
-test('activity: counts events by source as gateways report them, events of the test key apart, and why some were refused', async () => {
+test('activity: counts events by source as gateways report them, counts test events separately, and shows why events were refused', async () => {
   const { body: source } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
   const { health } = await openBuckets(plane.log, 1);
   const nowMs = Date.now();
@@ -103,7 +103,7 @@ test('activity: counts events by source as gateways report them, events of the t
   expect((await client.get('/activity?range=1y')).status).toBe(400);
 });
 
-test('delivery: what became of events by name, rule and source, as several pipelines have stored it', async () => {
+test('delivery: shows outcomes of events by name, rule and source, added up over several pipelines', async () => {
   const { body: shop } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
   const { body: partner } = await client.post('/sources', { name: 'Partner', type: 'NodejsApi' });
   const settings = { httpDestinationUrl: 'https://example.com/hook' };
@@ -160,7 +160,7 @@ test('delivery: what became of events by name, rule and source, as several pipel
   expect((await other.get('/activity/connections')).body).toMatchObject({ sources: [], entities: [] });
 });
 
-test('activity: top limits the lists but not the totals, and destinations are read in pages, the worst first', async () => {
+test('activity: the parameter top limits the lists but not the totals, and destinations come in pages, the worst first', async () => {
   const settings = { httpDestinationUrl: 'https://example.com/hook' };
   const ids: string[] = [];
   for (const name of ['Alpha', 'Beta', 'Gamma', '']) {
@@ -199,7 +199,7 @@ test('activity: top limits the lists but not the totals, and destinations are re
   expect(await namesOf(`id=${ids[0]}`)).toEqual(['Alpha']);
 });
 
-test('activity: another account sees nothing of it', async () => {
+test('activity: an account sees nothing of the activity of another account', async () => {
   await client.post('/destinations', { type: 'HTTPDestination' });
   await pool.query(
     `insert into violations (account_id, hour, rule, event, source_id, app_version, action, severity, count, first_at, last_at, sample)
@@ -213,7 +213,7 @@ test('activity: another account sees nothing of it', async () => {
   expect([(await violationsOf(client)).length, await violationsOf(other)]).toEqual([1, []]);
 });
 
-test('streams: say what there is, then what changes', async () => {
+test('streams: the events stream sends new events, and the activity stream begins with the current state', async () => {
   const events = firstOf('/events/stream', (value) => (value as { events: unknown[] }).events.length === 1);
   await addEvent('c', 's');
   expect(await events).toMatchObject({ events: [{ id: 'c', event: 'Signed Up' }] });
@@ -221,7 +221,7 @@ test('streams: say what there is, then what changes', async () => {
   expect(activity).toMatchObject({ range: '15m', steps: 15 });
 });
 
-test('streams: one beyond the limit is refused, and a closed one makes room', async () => {
+test('streams: a stream beyond the limit is refused, and a closed stream makes room', async () => {
   const [second, third] = [await plane.newAccount(), await plane.newAccount()];
   // Of the five streams at once, an account may have two.
   const opened = [client, client, second, second, third].map(({ key }) => ({ key, left: new AbortController() }));
@@ -413,7 +413,7 @@ test('rules: recent events show which paths have values, what a condition matche
   expect((await masked.post('/rules/matches', { logic: guessed })).body.error).toContain('pii:read');
 });
 
-test('failures: why recent events did not arrive, by reason', async () => {
+test('failures: recent events that did not arrive are counted by reason', async () => {
   const { body: one } = await client.post('/destinations', { type: 'HTTPDestination' });
   for (const [id, reason] of [
     ['e', 'status 400'],
@@ -444,7 +444,7 @@ test('failures: why recent events did not arrive, by reason', async () => {
   expect(series.body.steps).toHaveLength(96);
 });
 
-test('system: processes, what they run, partitions and what the doctor finds; not for a key of one account', async () => {
+test('system: processes, their work, partitions and findings of the doctor are shown, but not to a key of one account', async () => {
   expect((await client.get('/system/processes')).body).toMatchObject({ error: expect.stringContaining('system:find') });
   const operator = await plane.newKey(client, ['system:find']);
   const { leases } = await openBuckets(plane.log, 1);

@@ -25,11 +25,11 @@ const look = (own: Partial<LookedAt>): LookedAt => ({
   ...own,
 });
 
-test('problems: where all is well there are none', () => {
+test('problems: none are found if all is well', () => {
   expect(findProblems(look({}))).toEqual([]);
 });
 
-test('problems: the worst comes first, and says what it is about', () => {
+test('problems: the worst problem comes first, and each problem says what it is about', () => {
   const deadLetters = { waitingFrames: 0, retryingFrames: 0, deadLetters: 2 };
   const problems = findProblems(
     look({
@@ -51,7 +51,7 @@ test('problems: the worst comes first, and says what it is about', () => {
   expect(problems[2]?.text).toBe('1 violation in the last 2 hours.');
 });
 
-test('problems: a destination that has begun to fail is named before its day looks bad', () => {
+test('problems: a destination that has begun to fail is listed before its figures for the day look bad', () => {
   const problems = findProblems(look({ destinations: [destination({ lately: { succeeded: 1, failed: 3 } })] }));
   expect(problems).toMatchObject([{ level: 'bad', text: 'Failing: 3 of 4 attempts in the last 15 minutes failed.' }]);
 });

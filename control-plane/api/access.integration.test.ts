@@ -139,7 +139,7 @@ test('access: the table has every route that the descriptions and the router hav
   expect([...new Set(router)].toSorted()).toEqual([...new Set(known)].toSorted());
 });
 
-test('access: no key, a key without scopes, an expired and a revoked one open nothing', async () => {
+test('access: requests without a key, or with an expired, revoked or scopeless key, are refused', async () => {
   expect(await statuses(routeTable, (route) => statusOf(route, undefined))).toEqual(all(401, routeTable));
   const expired = await plane.newKey(owner, ['all', ...beyondAll], new Date(Date.now() - 1_000));
   expect(await statuses(routeTable, (route) => statusOf(route, expired.key))).toEqual(all(401, routeTable));
@@ -151,7 +151,7 @@ test('access: no key, a key without scopes, an expired and a revoked one open no
   expect(await statuses(scoped, (route) => statusOf(route, empty))).toEqual(all(403, scoped));
 });
 
-test('access: a key with every scope except the one that a route names, and those known to include it, is refused', async () => {
+test('access: a key is refused if it has every scope except the scope that a route names and the scopes that include that', async () => {
   const scoped = routeTable.filter(({ scope }) => scope !== undefined);
   const others = (scope = ''): readonly string[] => {
     const enough = [scope, ...(widerScopes[scope] ?? []), ...(beyondAll.includes(scope) ? [] : ['all'])];
@@ -215,7 +215,7 @@ test("access: another account's ids in a query or a body are unknown, and nothin
   expect(await stateOfOwner()).toEqual(before);
 });
 
-test('access: lists of an account without anything are empty, whatever others have', async () => {
+test('access: the lists of a new account are empty, whatever other accounts have', async () => {
   const fresh = await plane.newAccount();
   // Not empty: an account has its own key, and the audit of what that key has done.
   const itsOwn = ['/keys', '/audit'];

@@ -55,7 +55,7 @@ test('authentication: expired and revoked keys are 401 at once', async () => {
   expect((await expiring.get('/destinations')).status).toBe(401);
 });
 
-test('authentication: only the hash of a key is stored, and its last use is recorded', async () => {
+test('authentication: only the hash of a key is stored, and the last use of the key is recorded', async () => {
   const row = await plane.storage.fork().findOneOrFail(ApiKey, { id: client.keyId });
   expect(JSON.stringify(row)).not.toContain(client.key.slice(-20));
   expect(row.lastUsedAt).not.toBeNull();
@@ -104,7 +104,7 @@ test('order of answers: 401 before 403 before 400 before 404', async () => {
   expect((await statusWith(bearer(client.key), 'PATCH', path, '{}')).status).toBe(404);
 });
 
-test('scopes: source:view is source:find, and version:publish covers create, revert and abandon', async () => {
+test('scopes: source:view grants source:find, and version:publish covers create, revert and abandon', async () => {
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   const viewer = await plane.newKey(client, ['source:view']);
   expect((await viewer.get(`/sources/${source.id}`)).status).toBe(200);

@@ -37,7 +37,7 @@ function keptClient(baseUrl: string): (method: string, path: string, body?: stri
     });
 }
 
-test('drain: kept connections are answered once more, each with the notice that it ends', async () => {
+test('drain: each kept connection is answered once more, with the notice that the connection closes', async () => {
   const other = await plane.startAnother({ SHUTDOWN_IDLE_MS: 20_000 });
   const [configures, assigns] = [keptClient(other.baseUrl), keptClient(other.baseUrl)];
   const askBoth = () =>
@@ -57,7 +57,7 @@ test('drain: kept connections are answered once more, each with the notice that 
   await stopped;
 });
 
-test('drain: a body that is on its way is read and answered', async () => {
+test('drain: a request whose body is still arriving is read and answered', async () => {
   const other = await plane.startAnother({ SHUTDOWN_IDLE_MS: 0 });
   const body = JSON.stringify({ type: 'NodejsApi', name: 'late' });
   const asked = request(`${other.baseUrl}/rest/v1/sources`, {
@@ -77,7 +77,7 @@ test('drain: a body that is on its way is read and answered', async () => {
   await stopped;
 });
 
-test('drain: a connection on which nothing was ever sent does not hold up the end', async () => {
+test('drain: a connection on which nothing was ever sent does not delay the shutdown', async () => {
   const other = await plane.startAnother({ SHUTDOWN_IDLE_MS: 0 });
   const silent = connect(Number(new URL(other.baseUrl).port), '127.0.0.1');
   onTestFinished(() => void silent.destroy());

@@ -68,7 +68,7 @@ const signOut = ({ accountId }: Client, headers: Headers): Promise<Response> =>
     headers: { ...headers, 'x-sluice-console': '1' },
   });
 
-test('live streams: end with a revoked key, and those of other keys stay', async () => {
+test('live streams: when a key is revoked its streams end, and the streams of other keys stay open', async () => {
   const [revoked, kept, stranger] = [
     await plane.newKey(client, everyScope),
     await plane.newKey(client, everyScope),
@@ -84,7 +84,7 @@ test('live streams: end with a revoked key, and those of other keys stay', async
   expect([ends.length > 0, openOf(stays)]).toEqual([true, stays.length]);
 });
 
-test('live streams: end with a sign-out, and those of another browser with the same key stay', async () => {
+test('live streams: a sign-out ends the streams of its browser, but not those of another browser with the same key', async () => {
   const [leaving, staying] = [await signIn(client), await signIn(client)];
   const [ends, stays] = [await followAll(plane.baseUrl, leaving), await followAll(plane.baseUrl, staying)];
   expect((await signOut(client, leaving)).status).toBe(200);
@@ -92,7 +92,7 @@ test('live streams: end with a sign-out, and those of another browser with the s
   expect(openOf(stays)).toBe(stays.length);
 });
 
-test('live streams: end in other control planes with a key that is revoked, expires or loses its scope', async () => {
+test('live streams: streams in other control planes end when their key is revoked, expires or loses its scope', async () => {
   const keys = [
     await plane.newKey(client, everyScope),
     await plane.newKey(client, everyScope),
@@ -110,7 +110,7 @@ test('live streams: end in other control planes with a key that is revoked, expi
   expect(openOf(stays)).toBe(stays.length);
 });
 
-test('live streams: end in other control planes with a sign-out, and with a session that is over', async () => {
+test('live streams: streams in other control planes end with a sign-out, and when their session expires', async () => {
   const [signedOut, over] = [await signIn(client), await signIn(await plane.newAccount())];
   const ends = [...(await followAll(other.baseUrl, signedOut)), ...(await followAll(other.baseUrl, over))];
   await signOut(client, signedOut);

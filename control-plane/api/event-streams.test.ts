@@ -15,7 +15,7 @@ afterEach(() => {
 const streamsOf = () => createEventStreams({ streamsMax: 10, streamsOfAccountMax: 5, keepAliveMs });
 const turn = () => vi.advanceTimersByTimeAsync(keepAliveMs);
 
-test('event streams: one whose key is good stays, one whose key has ended ends at the next keep-alive', async () => {
+test('event streams: a stream stays open while its key is valid, and ends at the next keep-alive after that', async () => {
   const streams = streamsOf();
   let isValid = true;
   streams.open({ accountId: 'a', isValid: async () => isValid }, quiet).resume();
@@ -26,14 +26,14 @@ test('event streams: one whose key is good stays, one whose key has ended ends a
   await vi.waitFor(() => expect(streams.openCount).toBe(0));
 });
 
-test('event streams: one whose key cannot be checked ends', async () => {
+test('event streams: a stream whose key cannot be checked ends', async () => {
   const streams = streamsOf();
   streams.open({ accountId: 'a', isValid: () => Promise.reject(new Error('no database')) }, quiet).resume();
   await turn();
   await vi.waitFor(() => expect(streams.openCount).toBe(0));
 });
 
-test('event streams: one whose check has no answer by the next keep-alive ends', async () => {
+test('event streams: a stream ends if the check of its key has no answer by the next keep-alive', async () => {
   const streams = streamsOf();
   streams.open({ accountId: 'a', isValid: () => new Promise(() => undefined) }, quiet).resume();
   await turn();
@@ -70,7 +70,7 @@ test('event streams: a requested check covers one account, and a stream that it 
   streams.stop();
 });
 
-test('event streams: where all are taken, the account with the most makes room for one with fewer', async () => {
+test('event streams: if all streams are taken, the account with the most streams makes room for an account with fewer', async () => {
   const streams = createEventStreams({ streamsMax: 4, streamsOfAccountMax: 3, keepAliveMs });
   const open = (accountId: string) => {
     const stream = streams.open({ accountId, isValid: async () => true }, quiet);

@@ -28,7 +28,7 @@ const failing = async (sql: string, values: unknown[] = []): Promise<unknown> =>
   throw new Error('the query was expected to fail');
 };
 
-test('failures: of the database say nothing of the query, to a client or to the log', async () => {
+test('failures: a database failure reveals nothing of the query to the client or in the log', async () => {
   const addAccount = 'insert into accounts (id, name) values (?, ?)';
   const id = '00000000-0000-7000-8000-00000000cafe';
   await storage.fork().execute(addAccount, [id, 'canary']);

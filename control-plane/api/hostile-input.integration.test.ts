@@ -61,7 +61,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml',
   },
 );
 
-test('bodies: a charset and unicode are fine, SQL is only text', async () => {
+test('bodies: a charset and Unicode text are accepted, and SQL is only text', async () => {
   const name = `Ünïcode 🎉 '; drop table entities; -- " \\ %_`;
   const answer = await client.call('POST', '/sources', {
     raw: JSON.stringify({ type: 'NodejsApi', name }),
@@ -120,7 +120,7 @@ test.each<[path: string, name: string, details: RegExp, meant?: string]>([
   ['/destinations/types?limit=5', 'limit', /none/],
   ['/versions/draft/diff?__proto__=1', '__proto__', /against/],
   [`/sources?${'x'.repeat(5_000)}`, 'x'.repeat(100), /limit/],
-])('queries: %s is refused, naming what is not known', async (path, name, details, meant) => {
+])('queries: %s is refused, naming the unknown parameter', async (path, name, details, meant) => {
   const answer = await client.get(path);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   const error = `${name} is not a query parameter of this address${hint}`;
@@ -128,7 +128,7 @@ test.each<[path: string, name: string, details: RegExp, meant?: string]>([
   expect(answer.body.details).toMatch(details);
 });
 
-test('queries: one that is not known is refused before anything is changed', async () => {
+test('queries: an unknown query parameter is refused before anything is changed', async () => {
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   expect((await client.delete(`/sources/${source.id}?force=true`)).status).toBe(400);
   expect((await client.get(`/sources/${source.id}`)).status).toBe(200);
@@ -162,7 +162,7 @@ test.each(Object.entries(hostileSegments))(
   },
 );
 
-test('methods: one that an address does not know is a 404 with an error', async () => {
+test('methods: a method that an address does not support is a 404 with an error', async () => {
   const answer = await client.call('PUT', '/destinations', { body: {} });
   expect(answer).toMatchObject({ status: 404, body: { error: expect.any(String) } });
 });

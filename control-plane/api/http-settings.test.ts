@@ -22,7 +22,7 @@ test('https: the interface is served over TLS, with its time limits', async () =
   expect(app.server.requestTimeout).toBe(requestTimeoutMs);
 });
 
-test('https: a key that does not fit the certificate is reported with its variables', async () => {
+test('https: a key that does not match the certificate is reported with the names of both variables', async () => {
   const authority = await createTestAuthority();
   const [{ cert }, { key }] = [await authority.server(), await authority.server()];
   expect(() => fastify({ serverFactory: httpsServerFactory({ cert, key }, requestTimeoutMs) })).toThrow(

@@ -67,7 +67,7 @@ test('lists: a cursor keeps its place while rows come and go', async () => {
   expect(seen).toEqual(expect.arrayContaining(survivors));
 });
 
-test('cursors: malformed, changed, of another list, other filters or another account are 400', async () => {
+test('cursors: a cursor that is malformed, changed, or from another list, filter or account is a 400', async () => {
   const client = await plane.newAccount();
   const other = await plane.newAccount();
   await addSources(client, names(3));
@@ -101,7 +101,7 @@ test('cursors: malformed, changed, of another list, other filters or another acc
   expect((await client.get(`/sources?limit=2&cursor=${cursor}`)).status).toBe(200);
 });
 
-test('filters: nameContains has no case and takes % and _ literally', async () => {
+test('filters: nameContains ignores case and takes % and _ literally', async () => {
   const client = await plane.newAccount();
   await addSources(client, ['Shop 100%', 'shop_one', 'SHOPXONE', 'Größe', String.raw`back\slash`]);
   await client.post('/sources', { type: 'WebSource' });
@@ -117,7 +117,7 @@ test('filters: nameContains has no case and takes % and _ literally', async () =
   expect(await found('\\')).toEqual([String.raw`back\slash`]);
 });
 
-test('lists: versions by name, notes and isPublished', async () => {
+test('lists: versions are filtered by name, notes and isPublished', async () => {
   const client = await plane.newAccount();
   for (const index of [1, 2, 3])
     await client.post('/versions', { name: `Release ${index}`, notes: `50% of ${index}_x` });

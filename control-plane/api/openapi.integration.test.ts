@@ -56,7 +56,7 @@ test('openapi: says what an empty limitedToSourceIds means, wherever the field s
   expect(document.match(/Null or an empty list: every source\./g)).toHaveLength(fields.length);
 });
 
-test('endpoints: ids are unique, and every scope asked for can be given', () => {
+test('endpoints: ids are unique, and every scope that an endpoint requires exists', () => {
   const ids = endpoints.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { scope } of endpoints) expect([undefined, ...scopeNames]).toContain(scope);

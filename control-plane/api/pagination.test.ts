@@ -19,7 +19,7 @@ const cursorAt = (position: readonly (string | number)[]): string => {
   );
 };
 
-test('cursors: give back the position they were made for, in every process with the same key', () => {
+test('cursors: a cursor reads back as its position in every process with the same key', () => {
   const other = createPaginator(key);
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.integer(), fc.string({ unit: 'grapheme' }))), (position) => {
@@ -28,14 +28,14 @@ test('cursors: give back the position they were made for, in every process with 
   );
 });
 
-test('cursors: those of the previous key are accepted while keys are rotated, but not afterwards', () => {
+test('cursors: a cursor of the previous key is accepted while keys are rotated, but not afterwards', () => {
   const next = randomBytes(32).toString('base64');
   const cursor = cursorAt([7, 'id']);
   expect(createPaginator(next, key).read({ cursor }, list).after).toEqual([7, 'id']);
   expect(() => createPaginator(next).read({ cursor }, list)).toThrow(/cursor must be/);
 });
 
-test('cursors: any changed character is refused', () => {
+test('cursors: a cursor with any changed character is refused', () => {
   const cursor = cursorAt([1_700_000_000_000, 'some-id']);
   fc.assert(
     fc.property(fc.nat(cursor.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, letter) => {
@@ -47,7 +47,7 @@ test('cursors: any changed character is refused', () => {
   );
 });
 
-test('cursors: belong to their list, account, filters and key', () => {
+test('cursors: a cursor is refused for another list, account, filter or key', () => {
   const cursor = cursorAt([1]);
   const refused = (other: object, reader = paginator): void =>
     expect(() => reader.read({ cursor }, { ...list, ...other })).toThrow(/cursor must be/);
@@ -71,7 +71,7 @@ test.each([
   expect(paginator.read(limit === undefined ? {} : { limit }, list).limit).toBe(expected);
 });
 
-test('pages: the last one has no cursor', () => {
+test('pages: the last page has no cursor', () => {
   const page = paginator.page(
     list,
     3,

@@ -72,7 +72,7 @@ test('request limits: requests in flight are limited, including those still send
   expect(() => limits.enter('a')).toThrow('too many');
 });
 
-test('request limits: a request that fails gives its turn back, and one whose client left while it waited is not run', async () => {
+test('request limits: a failed request gives its turn back, and a waiting request is not run if its client has left', async () => {
   const limits = create(1, 3);
   const held = holding();
   const failing = limits.enter('a').run(async () => {
@@ -105,7 +105,7 @@ test('request limits: costly work is refused if its owner’s cost budget would 
   await limits.enter('b').run(works(0), true);
 });
 
-test('request limits: costly work goes one at a time, so that waiting requests cost nothing, and other work runs beside it', async () => {
+test('request limits: costly work runs one at a time, so waiting requests cost nothing, and other work runs meanwhile', async () => {
   const limits = createCostly({ share: 0.001, burstMs: 5_000, waitMaxMs: 0 });
   let [atOnce, most] = [0, 0];
   const costly = async (): Promise<void> => {
@@ -121,7 +121,7 @@ test('request limits: costly work goes one at a time, so that waiting requests c
   expect(most).toBe(1);
 });
 
-test('request limits: costly work behind other costly work is refused at its turn if its whole wait would be too long', async () => {
+test('request limits: costly work behind other costly work is refused at its turn if its total wait would be too long', async () => {
   const limits = createCostly({ share: 0.5, burstMs: 1, waitMaxMs: 200 });
   let done = 0;
   const costly = async (): Promise<void> => {

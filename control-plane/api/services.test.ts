@@ -4,7 +4,7 @@ import { createServices, defineService } from './services.ts';
 const clock = defineService<() => number>('clock');
 const limit = defineService<number | undefined>('limit');
 
-test('services: an endpoint gets those it declares, under its own names, and no others', () => {
+test('services: an endpoint gets the services it declares, under its own names, and no others', () => {
   const services = createServices();
   services.provide(clock, () => 7);
   services.provide(limit, undefined);
@@ -14,7 +14,7 @@ test('services: an endpoint gets those it declares, under its own names, and no 
   expect(services.valuesOf({ limit }, 'getLimit')).toEqual({ limit: undefined });
 });
 
-test('services: one that nothing provides, or two things provide, fails the start by name', () => {
+test('services: the start fails and names the service if nothing provides it, or two things do', () => {
   const services = createServices();
   services.provide(limit, 1);
   expect(() => services.valuesOf({ limit, clock }, 'getTime')).toThrow(

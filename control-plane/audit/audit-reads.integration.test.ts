@@ -109,7 +109,7 @@ test('audit of reads: each read of personal data is one entry that says who, wha
   expect((await client.get(`/audit?actorId=${reader.keyId}&to=${tomorrow}`)).body.entities).toHaveLength(9);
 });
 
-test('audit of reads: a page that asks again every few seconds is one entry, and another key is another', async () => {
+test('audit of reads: repeated reads of a page with one key are one entry, and another key gets its own entry', async () => {
   const { client } = await filled();
   const [one, two] = [await plane.newKey(client, ['event:list']), await plane.newKey(client, ['event:list'])];
   for (let time = 0; time < 5; time += 1) await one.get('/events/e1');
@@ -119,7 +119,7 @@ test('audit of reads: a page that asks again every few seconds is one entry, and
   expect(await readsBy(two, client)).toHaveLength(1);
 });
 
-test('audit of reads: what cannot be recorded is not shown', async () => {
+test('audit of reads: data is not shown if the read cannot be recorded', async () => {
   const { client, destinationId } = await filled();
   await pool.query(`create function refuse_reads() returns trigger as $$
     begin raise exception 'no room for the audit'; end $$ language plpgsql`);
@@ -135,7 +135,7 @@ test('audit of reads: what cannot be recorded is not shown', async () => {
   }
 });
 
-test('masking: if the account masks, no route shows a value to a key without pii:read, which may not look a person up either', async () => {
+test('masking: if the account masks, a key without pii:read sees no value on any route and cannot look a person up', async () => {
   const { client, destinationId } = await filled();
   const scopes = ['event:list', 'visitor:find', 'destination:find', 'quarantine:list', 'version:find', 'mappings:list'];
   const masked = await plane.newKey(client, scopes);
@@ -162,7 +162,7 @@ test('masking: if the account masks, no route shows a value to a key without pii
   expect(entry?.details).toMatchObject({ masked: true });
 });
 
-test('masking: a key without pii:read compares no stored value with one of its choice, nor with rules that are not live', async () => {
+test('masking: a key without pii:read cannot test stored values against a value it chooses or against rules that are not live', async () => {
   const { client, destinationId } = await filled();
   const scopes = ['event:list', 'visitor:find', 'destination:find', 'version:find', 'mappings:create'];
   const masked = await plane.newKey(client, scopes);

@@ -94,7 +94,7 @@ test('audit: reads of source keys and of visitors are recorded, of a visitor wit
   expect(await actionsOf(client, '?visitorId=canary-missing')).toHaveLength(0);
 });
 
-test('audit: refused keys are recorded once a minute for each key and reason, without the key; unknown ones are counted', async () => {
+test('audit: refused keys are recorded once a minute per key and reason, without the key itself; unknown keys are counted', async () => {
   const client = await plane.newAccount();
   const ended = await plane.newKey(client, ['all']);
   await client.delete(`/keys/${ended.keyId}`);
@@ -133,7 +133,7 @@ async function refusedKeys(): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries([...counts].map(([, reason = '', count]) => [reason, Number(count)]));
 }
 
-test('audit: what cannot be audited is not done, and shows nothing', async () => {
+test('audit: an action that cannot be audited is not done, and its answer shows nothing', async () => {
   const client = await plane.newAccount();
   const settings = { httpDestinationUrl: 'https://example.com/' };
   const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });
@@ -183,7 +183,7 @@ test('audit: an effect that fails after it was recorded is recorded as failed', 
   expect([failed?.action, asked?.action]).toEqual(['destination.replay-failed', 'destination.replay']);
 });
 
-test('audit: pages and filters', async () => {
+test('audit: entries can be read in pages and filtered', async () => {
   const client = await plane.newAccount();
   for (let index = 0; index < 4; index += 1) await client.post('/sources', { type: 'NodejsApi' });
   await client.post('/versions');

@@ -88,7 +88,7 @@ test('bootstrap: a second start changes nothing, and leaves what others added to
   expect((await live()).versionNumber).toBe(1);
 });
 
-test('bootstrap: a crash before the file was written is made good, with the same source keys', async () => {
+test('bootstrap: if a crash prevented the file, the next start writes the file with the same source keys', async () => {
   await run();
   const before = await credentials();
   await rm(file);
@@ -117,7 +117,7 @@ test('bootstrap: simultaneous starts make one account', async () => {
   expect(principal).toBeDefined();
 });
 
-test('bootstrap: a sink on another port is followed, without publishing anything else of the draft', async () => {
+test('bootstrap: a changed sink address is published, without anything else of the draft', async () => {
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});
@@ -141,7 +141,7 @@ test('bootstrap: a sink on another port is followed, without publishing anything
   expect(document.collections['destinations']?.[0]?.['name']).toBe('Demo sink');
 });
 
-test('bootstrap: a demo destination that was pointed elsewhere stays there', async () => {
+test('bootstrap: a demo destination that was pointed elsewhere keeps its new address', async () => {
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});

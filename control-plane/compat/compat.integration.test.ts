@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('versions: the library publishes with one call, learns once that there is nothing, and other clients take two', async () => {
+test('versions: the library publishes with one call and does not retry if nothing is left to publish; other clients take two calls', async () => {
   const account = await plane.newAccount();
   const own = createLibraryClient(plane.baseUrl, account);
   const { body: source } = await own.post('/sources', { type: 'NodejsApi', name: 'Server' });
@@ -38,7 +38,7 @@ test('versions: the library publishes with one call, learns once that there is n
   expect((await own.post(`/versions/${taken.body.id}/publish`)).body.isPublished).toBe(true);
 });
 
-test('versions: an account may be set to publish what is created, for any client that does not say', async () => {
+test('versions: an account may publish every version on creation, unless the client says otherwise', async () => {
   const account = await plane.newAccount();
   expect((await account.get('/account')).body).toMatchObject({ id: account.accountId, publishOnCreate: false });
   expect((await account.patch('/account', { publishOnCreate: true })).body.publishOnCreate).toBe(true);
@@ -50,14 +50,14 @@ test('versions: an account may be set to publish what is created, for any client
   expect((await account.post('/versions')).status).toBe(409);
 });
 
-test('versions: several publishes at once end in one version, and the others learn that nothing is left', async () => {
+test('versions: several publishes at once end in one version, and the other calls get a 409', async () => {
   const own = createLibraryClient(plane.baseUrl, await plane.newAccount());
   await own.post('/sources', { type: 'NodejsApi' });
   const answers = await Promise.all(Array.from({ length: 4 }, () => own.post('/versions', {})));
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409]);
 });
 
-test('destinations: created first and completed later; what is missing is named, and it is not published until then', async () => {
+test('destinations: an incomplete destination can be created, the missing setting is named, and only a complete one is published', async () => {
   const own = createLibraryClient(plane.baseUrl, await plane.newAccount());
   const { body: draft } = await own.post('/destinations', { type: 'HTTPDestination' });
   expect(draft.status).toBe('Disabled');
@@ -72,7 +72,7 @@ test('destinations: created first and completed later; what is missing is named,
   expect((await own.post('/versions', {})).status).toBe(200);
 });
 
-test('source tokens: what a page holds, or an address and a command to try it', async () => {
+test('source tokens: come with a script for a page, or with an address and a command to try it', async () => {
   const tokensOf = async (type: string) => {
     const redirect = type === 'RedirectSource' ? { redirectUrl: 'https://example.com/' } : {};
     const { body } = await library.post('/sources', { type, ...redirect });
@@ -166,7 +166,7 @@ test('data governance: one record, its categories sorted and numbered', async ()
   expect((await library.delete(`${path}/${made.body.id}`)).body).toEqual({ id: made.body.id, deleted: true });
 });
 
-test('consent settings: every purpose is a category of one record, and what only a banner shows is refused by name', async () => {
+test('consent settings: every purpose is a category of one record, and fields that only a banner shows are refused by name', async () => {
   const account = await plane.newAccount();
   const own = createLibraryClient(plane.baseUrl, account);
   const path = '/consent-settings';
@@ -237,7 +237,7 @@ test('consent settings: every purpose is a category of one record, and what only
   expect((await own.get(at)).status).toBe(404);
 });
 
-test('mappings: are made from an event or a template, in order, and can be moved; the default one is not among them', async () => {
+test('mappings: are made from an event or a template, in order, and can be moved; the default mapping is not listed', async () => {
   const of = (await library.post('/destinations', { type: 'HTTPDestination', settings })).body.id as string;
   const event = (await library.post('/allowed-events', { name: 'Sign (up)' })).body.id as string;
   const quick = (await library.post('/mappings', { allowedEventId: event, destinationId: of })).body;
@@ -313,7 +313,7 @@ test('mappings: an invalid request is refused, and the error names the field', a
   expect((await library.post('/mappings/reorder', { uuids: ['nothing'] })).status).toBe(400);
 });
 
-test('experiments: made, started and so published, rolled out, and their results', async () => {
+test('experiments: are created, published by their start, and rolled out, and have results', async () => {
   const account = await plane.newAccount();
   const own = createLibraryClient(plane.baseUrl, account);
   expect((await own.post('/experiments', { experimentSettingsId: unknownId, name: 'A' })).body.error).toMatch(
@@ -433,7 +433,7 @@ test('experiments: made, started and so published, rolled out, and their results
   expect((await own.delete(`/experiment-settings/${ours.id}`)).body.id).toBe(ours.id);
 });
 
-test('scopes: the library’s names are taken when a key is made, and mean ours', async () => {
+test('scopes: the library’s scope names are accepted for a new key and grant the matching scopes of Sluice', async () => {
   const scopes = ['allowedEvent:list', 'mapping:list', 'globalDispatch:list', 'experiment:find', 'experiment:start'];
   const { body } = await client.post('/keys', { name: 'library', scopes });
   const narrow = createLibraryClient(plane.baseUrl, { ...client, key: body.key });
@@ -455,7 +455,7 @@ test('scopes: the library’s names are taken when a key is made, and mean ours'
   );
 });
 
-test('left out: a 404 that says so, without a key too, and documents of both interfaces', async () => {
+test('left out: a missing feature is a 404 that names it, and the documents of both interfaces need no key', async () => {
   const answer = await library.post('/funnels', { name: 'x' });
   expect(answer).toMatchObject({ status: 404, sent: 1, body: { error: 'Funnels are not part of Sluice' } });
   const document = async (path: string) =>

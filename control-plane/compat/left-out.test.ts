@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { whyLeftOut } from './left-out.ts';
 
-test('left out: the path of a feature that Sluice does not have is answered with a sentence, and an unknown path is not', () => {
+test('left out: the path of a feature that Sluice does not have gets an explanation, an unknown path gets none', () => {
   expect(whyLeftOut('/rest/v1/funnels')).toBe('Funnels are not part of Sluice');
   expect(whyLeftOut('/rest/v1/short-links/some-id/results?limit=1')).toMatch(/^Short links .* are not part of Sluice$/);
   expect(whyLeftOut('/rest/v1/experiments/some-id/session-replays')).toMatch(/not part of Sluice$/);

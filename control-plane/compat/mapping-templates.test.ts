@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { templateOf, templatesOf, viewTemplate } from './mapping-templates.ts';
 
-test('mapping templates: only the first is the default, and each event name of the platform has one', () => {
+test('mapping templates: only the first template is the default, and each event name of the platform has a template', () => {
   const templates = templatesOf('Facebook');
   expect(templates.map(({ id }) => id)).toEqual(expect.arrayContaining(['default', 'event', 'event:Purchase']));
   expect(templates.filter(({ isDefault }) => isDefault)).toEqual([templates[0]]);
@@ -9,7 +9,7 @@ test('mapping templates: only the first is the default, and each event name of t
   expect(templatesOf('HTTPDestination').map(({ id }) => id)).toEqual(['default', 'event']);
 });
 
-test('mapping templates: a mapping belongs to the template of its event name, and one with a computed name to none', () => {
+test('mapping templates: a mapping belongs to the template of its event name, or to no template if its name is computed', () => {
   expect(templateOf('Facebook', { isDefault: false, eventName: 'Purchase' })?.id).toBe('event:Purchase');
   expect(templateOf('Facebook', { isDefault: false, eventName: null })?.id).toBe('event');
   expect(templateOf('Facebook', { isDefault: true, eventName: null })?.id).toBe('default');

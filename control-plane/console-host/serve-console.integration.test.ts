@@ -13,14 +13,14 @@ afterAll(() => plane.stop());
 const open = (path: string, headers: Readonly<Record<string, string>> = { accept: 'text/html' }): Promise<Response> =>
   fetch(`${plane.baseUrl}${path}`, { headers });
 
-test('console: an answer that a proxy sends on over TLS, tells browsers to use TLS only', async () => {
+test('console: an answer that a proxy forwards over TLS tells browsers to use only TLS', async () => {
   const headersOf = async (headers: Record<string, string>) => (await fetch(plane.baseUrl, { headers })).headers;
   const header = 'strict-transport-security';
   expect((await headersOf({ 'x-forwarded-proto': 'https' })).get(header)).toBe('max-age=31536000');
   expect((await headersOf({})).get(header)).toBeNull();
 });
 
-test('console: any address a browser opens is the page, with a policy that lets nothing else in', async () => {
+test('console: any address opened in a browser serves the page, with a content policy that allows nothing unsafe', async () => {
   for (const path of ['/', '/destinations/x/settings', '/sign-in']) {
     const answer = await open(path);
     expect(answer.status).toBe(200);
@@ -45,7 +45,7 @@ test('console: an unknown address is a 404 in JSON for a program, and under /res
   }
 });
 
-test('console: its files are named by what they hold, kept for good, and sent compressed', async () => {
+test('console: asset files are cached for good, sent compressed, and small in total', async () => {
   const page = await (await open('/')).text();
   const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
   expect(files.length).toBeGreaterThan(1);

@@ -18,7 +18,7 @@ async function open(path: string) {
   return app.inject(path);
 }
 
-test('documentation: a build without it answers 404 with the command that makes it', async () => {
+test('documentation: a build without documentation answers 404 with the command that builds it', async () => {
   for (const path of ['/docs', '/docs/', '/docs/start.html']) {
     const answer = await open(path);
     expect([path, answer.statusCode, answer.json()]).toEqual([
@@ -29,7 +29,7 @@ test('documentation: a build without it answers 404 with the command that makes 
   }
 });
 
-test('documentation: its pages may send to the gateways only', async () => {
+test('documentation: its pages may connect only to their own server and the gateways', async () => {
   await writeFile(join(folder, 'index.html'), '<title>docs</title>');
   const answer = await open('/docs/index.html');
   expect([answer.statusCode, answer.body]).toEqual([200, '<title>docs</title>']);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { diffLines } from './line-diff.ts';
 
-test('line diff: marks what the other text lacks', () => {
+test('line diff: marks the lines that the other text lacks', () => {
   const [old, now] = diffLines('a\nb\nc', 'a\nx\nc\nd');
   expect(old.filter(({ isOwn }) => isOwn).map(({ text }) => text)).toEqual(['b']);
   expect(now.filter(({ isOwn }) => isOwn).map(({ text }) => text)).toEqual(['x', 'd']);

@@ -20,7 +20,7 @@ test('delivery range: an offered range ends with the minute, and a custom one is
   expect(read('range=custom&from=nonsense')).toBeUndefined();
 });
 
-test('delivery range: a link names the events in the fields of their page', () => {
+test('delivery range: a link to the events page carries the range in that page’s own query fields', () => {
   const [fromMs, toMs] = [new Date(2026, 0, 2, 3, 4).getTime(), new Date(2026, 0, 2, 5).getTime()];
   const [, query] = eventsLink({ destinationId: 'd', outcome: 'rejected', name: 'A & B', fromMs, toMs }).split('?');
   const search = new URLSearchParams(query);

@@ -4,14 +4,14 @@ import { fits, needsPast, queryOf, readFilters } from './event-filters.ts';
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const of = (query: string) => readFilters(new URLSearchParams(query));
 
-test('event filters: a range ends now, a custom one is in the time of the viewer, and a value without its property is left out', () => {
+test('event filters: a range ends now, a custom range is in the viewer’s time zone, and a value without a property is left out', () => {
   expect(queryOf(of('range=1h&outcome=rejected'), nowMs)).toBe('outcome=rejected&from=2026-03-01T11%3A00%3A00.000Z');
   const from = new Date('2026-03-01T10:00').toISOString();
   expect(new URLSearchParams(queryOf(of('range=custom&from=2026-03-01T10:00'), nowMs)).get('from')).toBe(from);
   expect(queryOf(of('from=2026-03-01T10:00&value=x'), nowMs)).toBe('');
 });
 
-test('event filters: the newest events are judged as the interface does', () => {
+test('event filters: new events are filtered in the console as the interface filters its lists', () => {
   const event = {
     event: 'Order Completed',
     sourceId: 's1',

@@ -6,7 +6,7 @@ const at = (destinationId: string, outcome: 'delivered' | 'retrying' | 'rejected
   outcome,
 });
 
-test('outcomes of a row: two at most, that of the filtered destination first, then the worst, then the number of the others', () => {
+test('outcomes of a row: two at most are listed, first that of the filtered destination, then the worst; the others are counted', () => {
   const [meta, slack, ga4] = [at('meta', 'delivered'), at('slack', 'retrying'), at('ga4', 'rejected')];
   expect(listOutcomes([meta, slack])).toEqual({ listed: [slack, meta], more: 0 });
   expect(listOutcomes([at('x', 'stopped'), meta, slack, ga4, at('y', 'stopped')])).toEqual({

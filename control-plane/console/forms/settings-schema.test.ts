@@ -21,7 +21,7 @@ const kind = {
   ],
 } as const;
 
-test('settings form: every setting has a field, those of a granted access are secrets as well', () => {
+test('settings form: every setting has a field, and the settings of a granted access are secret fields', () => {
   const { schema, uiSchema } = settingsForm(kind, { access: '********' });
   expect(Object.keys(schema.properties ?? {})).toEqual(kind.settings.map(({ key }) => key));
   expect(uiSchema['access']).toMatchObject({
@@ -38,7 +38,7 @@ test('settings form: a stored secret is neither shown nor asked for again', () =
   expect(initial).toEqual({ url: 'https://a.example' });
 });
 
-test('settings form: an emptied setting is cleared, a secret is sent only if it was typed, and nothing else is sent', () => {
+test('settings form: an emptied setting is cleared, a secret is sent only if it was typed, and unchanged settings are not sent', () => {
   const stored = { url: 'https://a.example', token: '********', method: 'POST' };
   expect(changedSettings(kind, stored, { url: 'https://a.example', method: 'POST' })).toEqual({});
   expect(changedSettings(kind, stored, { url: '', token: 'new' })).toEqual({ url: null, token: 'new', method: null });

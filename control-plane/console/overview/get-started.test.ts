@@ -13,7 +13,7 @@ const doneOf = (parts: Parts): readonly boolean[] => stepsFor(parts).map(({ isDo
 
 const live = {} as Activity['live'];
 
-test('get started: each step is done by what it asks for, and not by the one after it', () => {
+test('get started: each step is done by its own condition, not by that of the next step', () => {
   expect(doneOf({})).toEqual([false, false, false, false]);
   expect(doneOf({ totals: { sources: 1 }, draftChanges: 1 })).toEqual([true, false, false, false]);
   const connected = { sources: 1, liveSources: 1 };
@@ -23,7 +23,7 @@ test('get started: each step is done by what it asks for, and not by the one aft
   expect(doneOf({ totals: { ...used, liveDestinations: 1 }, live })).toEqual([true, true, true, true]);
 });
 
-test('get started: a step leads to where it is done', () => {
+test('get started: each step links to the page where it can be done', () => {
   expect(stepsFor({ totals: { sources: 1 } })[2]?.to).toBe('/sources/s');
   expect(stepsFor({ totals: { destinations: 1 } })[3]?.to).toBe('/draft');
 });

@@ -4,7 +4,7 @@ import type { Logic, Operator } from './logic.ts';
 
 const is = (property: string, value: string | number): Logic => ({ condition: { property, operator: 'Is', value } });
 
-test('logic: is read as it was stored, members that are null left out', () => {
+test('logic: is read as it was stored, except that null members are left out', () => {
   const stored = { condition: null, AND: [is('event.event', 'a'), { NOT: { OR: [is('visitor.city', 'b')] } }] };
   expect(readLogic(stored)).toEqual({ AND: stored.AND });
   for (const wrong of [
@@ -22,13 +22,13 @@ test('logic: is read as it was stored, members that are null left out', () => {
   expect(readLogic({ AND: [is('a', 'b')], OR: [is('a', 'b')] })).toBeUndefined();
 });
 
-test('logic: reads as a sentence, nested parts in brackets', () => {
+test('logic: is shown as a sentence, with nested conditions in brackets', () => {
   const logic: Logic = { AND: [is('event.event', 'Order'), { OR: [is('a', 1), { NOT: is('b', 2) }] }] };
   expect(sayLogic(logic)).toBe('event.event is Order and (a is 1 or not (b is 2))');
   expect(sayOperator('IsGreaterThanOrEqual')).toBe('is greater than or equal');
 });
 
-test('values: written in lines and read again are what they were', () => {
+test('values: a value written as lines of text reads back unchanged', () => {
   for (const [value, takes] of [
     ['5', 'value'],
     [5, 'value'],
@@ -45,7 +45,7 @@ test('values: written in lines and read again are what they were', () => {
   expect(linesOf('a, b', 'list')).toEqual(['a', 'b']);
 });
 
-test('values: another operator takes over what fits it', () => {
+test('values: a changed operator keeps as much of the value as it can take', () => {
   const operator = (takes: Operator['takes']): Operator => ({ name: 'Other', summary: '', takes });
   const one = { property: 'a', operator: 'Is', value: 5 };
   expect(withOperator(one, operator('list'), 'value')).toEqual({ property: 'a', operator: 'Other', value: [5] });

@@ -24,7 +24,7 @@ test.each([
   },
 );
 
-test('snippets: what is printed for a shell is one command with valid JSON', () => {
+test('snippets: a snippet for a shell is one command with valid JSON', () => {
   const [curl] = snippetsFor({ ...source, type: 'HTTPApiSource', group: 'server' });
   const body = /-d '([\s\S]*)'$/.exec(curl?.parts[0]?.text ?? '')?.[1] ?? '';
   expect(JSON.parse(body)).toMatchObject({ token: 'src_live_k', event: 'Order Completed' });

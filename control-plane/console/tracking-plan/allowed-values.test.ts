@@ -13,7 +13,7 @@ test.each([
   expect(readAllowedValues(text, type)).toEqual(values);
 });
 
-test('allowed values: what is stored comes back as it was', () => {
+test('allowed values: stored values that are written as text read back unchanged', () => {
   for (const [type, values] of [
     ['string', ['a', 'b']],
     ['number', [1, 2]],
