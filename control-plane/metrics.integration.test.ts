@@ -20,7 +20,7 @@ async function valueOf(page: Page, series: string): Promise<number | undefined> 
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 }
 
-test('metrics: every route is there with zero before its first request', async () => {
+test('metrics: the counter of a route is there with zero before its first request', async () => {
   const series = 'sluice_control_plane_requests_total{route="/rest/v1/destinations",method="POST",code="500"}';
   expect(await valueOf(controlPlane, series)).toBe(0);
 });

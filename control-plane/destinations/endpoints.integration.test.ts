@@ -113,7 +113,7 @@ test('drafts: a destination without required settings is Disabled, and can be ne
   expect((await account.publish()).isPublished).toBe(true);
 });
 
-test('drafts: a destination that is Enabled keeps its required settings, one that is Disabled may lose them', async () => {
+test('drafts: an Enabled destination must keep its required settings, a Disabled destination may lose them', async () => {
   const { body: created } = await client.post('/destinations', { type: 'HTTPDestination', settings });
   const path = `/destinations/${created.id}`;
   const cleared = { httpDestinationUrl: null };
@@ -171,7 +171,7 @@ test('destination secrets: sealed at rest, masked on read, untouched when the ma
   expect(JSON.stringify(snapshot.body)).not.toMatch(/canary|enc:v1/);
 });
 
-test('patch destination: changes what is sent, clears what is null, leaves the rest', async () => {
+test('patch destination: changes the fields that are sent, clears the fields that are null, and leaves the rest', async () => {
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   const created = await client.post('/destinations', {
     type: 'HTTPDestination',
@@ -202,7 +202,7 @@ test('patch destination: changes what is sent, clears what is null, leaves the r
   expect((await client.get(path)).body).toEqual(cleared.body);
 });
 
-test('patch destination: read-only fields are ignored, whatever they say', async () => {
+test('patch destination: read-only fields are ignored, whatever their values', async () => {
   const { body: created } = await client.post('/destinations', { type: 'HTTPDestination', settings });
   const answer = await client.patch(`/destinations/${created.id}`, {
     id: 7,
@@ -242,7 +242,7 @@ test('destination types: the same for every key, each with all its fields', asyn
   expect((await other.get('/destinations/types')).body).toEqual(mine.body);
 });
 
-test('unavailable destination types: each says why, and none of them can be created', async () => {
+test('unavailable destination types: each type has a reason and cannot be created', async () => {
   const { status, body } = await client.get('/destinations/types/unavailable');
   expect(status).toBe(200);
   const types = await client.get('/destinations/types');

@@ -85,7 +85,7 @@ test('destination test: uses the published settings on request, once the destina
   expect((await client.post(path, { settings: 'draft' })).body.request.url).toBe(`${platform.url}/changed`);
 });
 
-test('destination test: no secret comes back, however it is echoed', async () => {
+test('destination test: the answer shows no secret, however the platform echoes it', async () => {
   const id = await createDestination({
     httpDestinationUrl: `${platform.url}/in?api_key=query-canary&page=2`,
     headers: JSON.stringify({ Authorization: 'Bearer header-canary', 'X-Team': 'team-canary' }),
@@ -124,7 +124,7 @@ test.each([
   expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({ outcome, reason, answer: { status } });
 });
 
-test('destination test: an address that is not allowed is not asked', async () => {
+test('destination test: no request is sent to an address that is not allowed', async () => {
   const id = await createDestination({ httpDestinationUrl: 'http://169.254.169.254/latest/meta-data' });
   expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({
     outcome: 'reject',
@@ -144,7 +144,7 @@ test('destination test: a platform that does not answer ends the test at its tim
   await another.stop();
 });
 
-test('destination test: no more than a few at once, and a stop ends those under way', async () => {
+test('destination test: only a few tests run at once, and a shutdown ends the tests under way', async () => {
   const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 60_000 });
   const id = await createDestination();
   let asked = 0;
@@ -179,7 +179,7 @@ test.each([
   expect(await client.post(`/destinations/${id}/test`, body)).toMatchObject({ status: 400, body: { error } });
 });
 
-test('sandbox: a platform that documents itself answers, without an account or a network', async () => {
+test('sandbox: a documented platform is simulated, without an account or a network', async () => {
   const { body: created } = await client.post('/destinations', { type: 'Facebook' });
   const { status, body } = await client.post(`/destinations/${created.id}/test`, { sandbox: true });
   expect(status).toBe(200);
@@ -197,7 +197,7 @@ test('sandbox: a platform that documents itself answers, without an account or a
   expect(audit.body.entities).toMatchObject([{ entityId: created.id, details: { settings: 'draft', sandbox: true } }]);
 });
 
-test('sandbox: the scenario decides the answer, and the kind reads it like an answer of the platform', async () => {
+test('sandbox: the scenario decides the answer, which is read like an answer of the real platform', async () => {
   const { body: created } = await client.post('/destinations', {
     type: 'TikTok',
     settings: { pixelCode: 'C1A2B3C4D5E6F7', accessToken: 'secret-canary' },

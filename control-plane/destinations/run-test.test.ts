@@ -49,7 +49,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
-describe('destination test: what a template makes of a secret header', () => {
+describe('destination test: a secret header that is made from a template', () => {
   const headersShown = async (headers: Readonly<Record<string, string>>) => {
     const kind = destinationKinds.find(({ descriptor }) => descriptor.id === 'HTTPCustomRequest') ?? httpDestination;
     const settings = {
@@ -85,14 +85,14 @@ describe('destination test: what a template makes of a secret header', () => {
     expect(result.request?.url).toBe('https://example.com/in?at=alpha');
   });
 
-  test('the whole value is masked, even if no part of it is a literal', async () => {
+  test('the whole value is masked, even if the template has no literal text', async () => {
     const { request } = await headersShown({ 'X-Event': '{{event.event}}', 'Content-Type': 'application/json' });
     expect(request?.headers).toMatchObject({ 'x-event': '********', 'content-type': 'application/json' });
     expect(request?.body).toContain('Signed Up');
   });
 });
 
-test('destination test: an event the kind has no use for is not sent', async () => {
+test('destination test: an event that the destination kind cannot use is not sent', async () => {
   expect(await runDestinationTest(testOf({ accepts: () => false }), echo)).toMatchObject({
     outcome: 'skipped',
     reason: expect.stringContaining('the platform has no matching event'),
@@ -101,7 +101,7 @@ test('destination test: an event the kind has no use for is not sent', async () 
   });
 });
 
-test('destination test: an event the platform cannot take says what it lacks', async () => {
+test('destination test: if the platform cannot take the event, the reason says what the event lacks', async () => {
   const buildRequest = (): never => {
     throw new UnfitEventError('the event has no e-mail address');
   };
@@ -112,7 +112,7 @@ test('destination test: an event the platform cannot take says what it lacks', a
   });
 });
 
-test('destination test: what the platform says of the event counts, not the status', async () => {
+test('destination test: the platform’s result for the event decides the outcome, not the HTTP status', async () => {
   const readAnswer = () => [{ kind: 'reject', reason: 'unknown field' }] as const;
   expect(await runDestinationTest(testOf({ readAnswer }), echo)).toMatchObject({
     outcome: 'reject',

@@ -62,7 +62,7 @@ const sealer = {
 const merge = (stored: Record<string, unknown> | null, sent: Record<string, unknown> | null) =>
   mergeSettings(kind, stored, sent, sealer);
 
-test('settings: defaults are applied, secrets sealed, and what is not sent stays', () => {
+test('settings: defaults are applied, secrets are sealed, and settings that are not sent stay', () => {
   const first = merge(null, { url: 'https://a.test', token: 'one', isTest: true });
   expect(first).toEqual({ url: 'https://a.test', token: 'enc:v1:token:one', isTest: true, region: 'eu' });
   const second = merge(first, { isTest: false, account: 'mine', token: secretMask });

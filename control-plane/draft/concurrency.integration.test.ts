@@ -59,7 +59,7 @@ test('50 writers on different entities, with versions, publishes and reverts bet
   expect((await client.get('/sources?limit=100')).body.entities).toHaveLength(50);
 });
 
-test('versions made at once, by two control planes: numbers without gaps', async () => {
+test('versions made at once by two control planes: their numbers have no gaps', async () => {
   const client = await plane.newAccount();
   const second = await plane.startAnother();
   const create = async (index: number): Promise<number> => {

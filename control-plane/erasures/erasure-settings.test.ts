@@ -13,7 +13,7 @@ function problemsOf(source: Readonly<Record<string, string>>): readonly string[]
   }
 }
 
-test('erasure settings: a visitor is not forwarded while a request of a pipeline may still be in flight', () => {
+test('erasure settings: a visitor’s erasure is not forwarded while the pipeline may still have a request in flight', () => {
   const why = 'a destination could delete a visitor before it has an earlier event';
   expect(problemsOf({ ERASURE_FORWARD_AFTER_MS: '14999' })).toEqual([
     `ERASURE_FORWARD_AFTER_MS is 14999, less than DISPATCH_TOTAL_TIMEOUT_MS (15000): ${why}`,
@@ -25,7 +25,7 @@ test('erasure settings: a visitor is not forwarded while a request of a pipeline
   expect(problemsOf({ ERASURE_FORWARD_AFTER_MS: '500', DISPATCH_TOTAL_TIMEOUT_MS: '500' })).toEqual([]);
 });
 
-test('erasure settings: forwarding waits a minute, or as long as a request may take', () => {
+test('erasure settings: by default, forwarding waits a minute, or as long as a request may take if that is longer', () => {
   const waitMs = (source: Readonly<Record<string, string>>) => readErasureSettings(read(source)).forwardAfterMs;
   expect(waitMs({})).toBe(60_000);
   expect(waitMs({ DISPATCH_TOTAL_TIMEOUT_MS: '90000' })).toBe(90_000);

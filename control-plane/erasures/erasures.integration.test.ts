@@ -26,7 +26,7 @@ async function addVisitor({ accountId }: Client, userId: string): Promise<void> 
   ]);
 }
 
-test('erasures: a record says when, by whom, why and how much was erased, and not whom', async () => {
+test('erasures: a record says when, by whom, why and how much was erased, but not whose data', async () => {
   const [client, other] = [await plane.newAccount(), await plane.newAccount()];
   for (const one of [client, other]) await addVisitor(one, 'ann-canary');
   await pool.query(
@@ -63,7 +63,7 @@ test('erasures: a record says when, by whom, why and how much was erased, and no
   expect((await other.get('/visitors/ann-canary')).status).toBe(200);
 });
 
-test('erasures: listed newest first and page by page; one that found no visitor leaves no record', async () => {
+test('erasures: are listed newest first and page by page; an erasure that finds no visitor leaves no record', async () => {
   const client = await plane.newAccount();
   const erased: string[] = [];
   for (const id of ['a', 'b', 'c']) {

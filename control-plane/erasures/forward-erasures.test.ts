@@ -4,7 +4,7 @@ import { settledBy } from './forward-erasures.ts';
 const dueMs = 1_000_000_000;
 const target = { attempts: 1, dueMs, reference: undefined, state: 'pending' } as const;
 
-test('forwarding: retries back off up to an hour, as long as the platform asks, and end at the deadline', () => {
+test('forwarding: retries back off up to an hour, or for as long as the platform asks, and end at the deadline', () => {
   const waits = [1, 2, 9, 100].map((attempts) => {
     const { nextAttemptAt } = settledBy({ kind: 'retry', reason: 'status 503' }, { ...target, attempts }, 0);
     return nextAttemptAt?.getTime();

@@ -257,7 +257,7 @@ const forwardingProcess = `
   setInterval(() => undefined, 1000);
 `;
 
-test('erasure: a process that is killed within an attempt loses nothing, and no other account is asked', async () => {
+test('erasure: a process killed during an attempt loses no erasure, and no destination of another account is asked', async () => {
   const [client, other] = [await plane.newAccount(), await plane.newAccount()];
   for (const [one, path] of [
     [client, '/k'],

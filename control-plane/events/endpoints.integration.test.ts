@@ -161,7 +161,7 @@ const exchange = {
   },
 } as const;
 
-test('event exchanges: need the scope of destinations, show another account none, and are masked where the account says so', async () => {
+test('event exchanges: need the scope of destinations, are hidden from other accounts, and are masked if the account masks', async () => {
   await addEvent('e1');
   await pool.query(
     `insert into event_outcomes (account_id, event_id, destination_id, outcome, attempts, at, exchange)
@@ -178,7 +178,7 @@ test('event exchanges: need the scope of destinations, show another account none
   expect(JSON.stringify((await client.get('/events/e1/exchanges')).body)).toMatch(/ann@/);
 });
 
-test('list events: ordered by the time they name, newest first, whenever they were sent', async () => {
+test('list events: are ordered by event time, newest first, whenever the events were sent', async () => {
   await addEvent('now');
   await addEvent('backfilled', { timeMs: nowMs - 3 * 86_400_000 });
   await addEvent('ahead', { timeMs: nowMs + 60_000 });
@@ -186,7 +186,7 @@ test('list events: ordered by the time they name, newest first, whenever they we
   expect(await list()).toEqual(['ahead', 'now', 'between', 'backfilled']);
 });
 
-test('list events: filters by source, name, visitor and test, and by all of them', async () => {
+test('list events: filters by source, name, visitor and test, alone or combined', async () => {
   await addEvent('a', { sourceId: 's2', timeMs: nowMs + 3 });
   await addEvent('b', { name: 'Order', timeMs: nowMs + 2 });
   await addEvent('c', { visitorId: 'v2', timeMs: nowMs + 1 });
@@ -251,7 +251,7 @@ test('list events: filters by a part of the name, time, property, and destinatio
   expect((await masked.get('/events/summary?property=total')).status).toBe(403);
 });
 
-test('list events: CSV has a row for each outcome, page by page, without a formula, and masked where the account says so', async () => {
+test('list events: CSV has a row for each outcome, in pages, with formulas defused, and is masked if the account masks', async () => {
   await addEvent('e1', { name: '=1+1', timeMs: nowMs - 1 });
   await addEvent('e2');
   await pool.query(
@@ -276,7 +276,7 @@ test('list events: CSV has a row for each outcome, page by page, without a formu
   expect((await csvOf(masked.key)).rows[1]).toContain('aaaa');
 });
 
-test('saved views: are listed by name, replaced, deleted, of the account alone, and bounded', async () => {
+test('saved views: are listed by name, replaced and deleted, limited in number, and visible only to their account', async () => {
   const stranger = await plane.newAccount(['event:list']);
   for (const query of ['outcome=rejected', 'outcome=delivered'])
     await client.post('/event-views', { name: 'Meta', query });
@@ -324,7 +324,7 @@ test('count events: by name and UTC day of the requested days; a sampled event c
   expect((await nobody.get('/events/counts')).body).toMatchObject({ counts: [], since: null });
 });
 
-test('list events: a visitor has the events of those merged into it', async () => {
+test('list events: a visitor has the events of the visitors merged into it', async () => {
   const { accountId } = client;
   const visitors = createVisitorStore(pool);
   const claim = (userId: string, externalIds: string[]) => ({
@@ -375,7 +375,7 @@ test('list events: walking the pages meets every event once', async () => {
   expect([...seen].sort()).toEqual([...ids].sort());
 });
 
-test('list events: a cursor is refused with other filters, changed, or in another account', async () => {
+test('list events: a cursor is refused if it is changed, or used with other filters or in another account', async () => {
   for (let n = 0; n < 3; n += 1) await addEvent(`e${n}`);
   const cursor: string = (await client.get('/events?limit=1&sourceId=s1')).body.pagination.nextCursor;
   expect((await client.get(`/events?sourceId=s1&cursor=${cursor}`)).status).toBe(200);

@@ -29,7 +29,7 @@ function step(id: string, kind: string, body?: unknown): Promise<Answer> {
 
 const refused = (field: string) => ({ status: 400, body: { error: expect.stringMatching(new RegExp(`^${field} `)) } });
 
-test('variants: one control, and weights of at most 100 percent', async () => {
+test('variants: an experiment has one control, and weights of at most 100 percent in total', async () => {
   const id = await newExperiment('together');
   const control = await addVariant(id, { isControl: true });
   expect(control.body).toMatchObject({ isControl: true, weight: null });
@@ -62,7 +62,7 @@ test('variants: concurrent additions cannot make two controls', async () => {
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
-test('lifecycle: each step answers the experiment and when it takes effect', async () => {
+test('lifecycle: each step answers with the experiment and says when the step takes effect', async () => {
   const id = await newExperiment('life');
   expect(await step(id, 'start')).toMatchObject(refused('variants'));
   await addVariant(id, { isControl: true });
@@ -84,7 +84,7 @@ test('lifecycle: each step answers the experiment and when it takes effect', asy
   expect((await client.patch(`${experimentsPath}/${id}`, { status: 'Draft' })).body.status).toBe('Completed');
 });
 
-test('lifecycle: needs the scope, and an experiment of the account', async () => {
+test('lifecycle: a step needs its scope, and an experiment of the account', async () => {
   const id = await newExperiment('scope');
   const reader = await plane.newKey(client, ['experiments:find']);
   expect((await reader.post(`${experimentsPath}/${id}/start`)).status).toBe(403);
@@ -99,7 +99,7 @@ const addVisitors = (sql: string, values: readonly unknown[]): Promise<unknown> 
     [...values],
   );
 
-test('results: visitors and conversions of each variant, and a warning if the visitors are not spread by the weights', async () => {
+test('results: show visitors and conversions of each variant, and warn if visitors are not spread by the weights', async () => {
   const id = await newExperiment('measured', { primaryMetric: { event: 'Purchase' } });
   const path = `/experiments/${id}/results`;
   const control = (await addVariant(id, { name: 'Old', isControl: true })).body.id as string;

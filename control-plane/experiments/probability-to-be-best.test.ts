@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { probabilityToBeBest } from './probability-to-be-best.ts';
 
-test('probability to be best: equal without visitors, and if all variants have the same results', () => {
+test('probability to be best: is the same for all variants if there are no visitors or the results are equal', () => {
   expect(probabilityToBeBest([])).toEqual([]);
   expect(probabilityToBeBest([{ visitors: 0, conversions: 0 }])).toEqual([1]);
   for (const share of probabilityToBeBest(Array.from({ length: 3 }, () => ({ visitors: 900, conversions: 90 })))) {

@@ -15,7 +15,7 @@ test.each([
   expect(interval?.high).toBeCloseTo(high, 4);
 });
 
-test('wilson interval: holds the rate, within 0 and 1, and narrows with more visitors', () => {
+test('wilson interval: contains the rate, lies within 0 and 1, and narrows with more visitors', () => {
   const counts = fc
     .integer({ min: 1, max: 1_000_000 })
     .chain((trials) => fc.tuple(fc.integer({ min: 0, max: trials }), fc.constant(trials)));

@@ -5,7 +5,7 @@ import { sumHealthSteps } from './health-series.ts';
 
 const report = (minutes: HealthRecord['minutes']): HealthRecord => ({ v: 1, minutes, lastDispatchedAt: null });
 
-test('health series: steps begin at multiples of their length, end with now, and hold what every instance says', () => {
+test('health series: steps begin at multiples of their length, end with now, and add up the reports of all instances', () => {
   const nowMs = 65 * 60_000;
   const reports = [
     report([

@@ -16,7 +16,7 @@ afterAll(() => plane.stop());
 const report = (key: string, value: unknown): Promise<number> =>
   buckets.health.put(key, Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
 
-test('sources: the newest time any gateway or pipeline reports', async () => {
+test('sources: show the newest time that any gateway or pipeline reports', async () => {
   const client = await plane.newAccount();
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   const path = `/sources/${source.id}`;
@@ -33,7 +33,7 @@ test('sources: the newest time any gateway or pipeline reports', async () => {
   expect(list.entities[0].lastTriggeredAt).toBe('2023-11-14T22:14:20.000Z');
 });
 
-test('health: sums what the instances report, and says so when there is nothing', async () => {
+test('health: adds up the reports of all instances, and is NO_DATA without reports', async () => {
   const client = await plane.newAccount();
   const settings = { httpDestinationUrl: 'https://example.com/' };
   const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });

@@ -26,7 +26,7 @@ test('source series: sums all gateways, by minutes for short steps and by hours 
   expect(sumSourceSteps([record], { nowMs, stepMinutes: 360, steps: 1 })).toMatchObject([{ stored: 10 }]);
 });
 
-test('lag series: the longest any pipeline has seen, and null where none looked', () => {
+test('lag series: shows the longest lag that any pipeline has seen, and null for steps without a reading', () => {
   const one = {
     minutes: [
       [60, 5],

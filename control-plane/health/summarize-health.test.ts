@@ -34,12 +34,12 @@ test('health: stopped dispatches count as attempts and as neither success nor fa
   });
 });
 
-test('health: counts the last 1440 minutes, this one included', () => {
+test('health: counts the last 1440 minutes, including the current minute', () => {
   const counted = (at: number): number => summarizeHealth([report(1, 0, 0, 0, at)], nowMs).successCount;
   expect([counted(minute), counted(minute - 1_439), counted(minute - 1_440)]).toEqual([1, 1, 0]);
 });
 
-test('health: the last attempt is the newest of any instance, also one before the window', () => {
+test('health: the last attempt is the newest of any instance, even if it was before the window', () => {
   const old = report(1, 0, 0, 0, minute - 10_000);
   expect(summarizeHealth([old], nowMs).lastDispatchedAt).toBe(new Date((minute - 10_000) * 60_000).toISOString());
   expect(summarizeHealth([old, report(1, 0)], nowMs).lastDispatchedAt).toBe('2030-01-02T03:04:00.000Z');
@@ -57,7 +57,7 @@ test('health: a destination that refuses its key is UNHEALTHY, whatever it accep
   expect(summarizeHealth([refused, report(1_000, 0)], nowMs).status).toBe('HEALTHY');
 });
 
-test('health: skipped ranges of all instances are shown by their reasons, those of earlier builds without one', () => {
+test('health: skipped ranges of all instances are shown by reason, and ranges of earlier builds without a reason', () => {
   const [from, to] = [nowMs - 7_200_000, nowMs - 3_600_000];
   const range = (own: number, events: number) => [from + own, to + own, events] as const;
   const reports = [

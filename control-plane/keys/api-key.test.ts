@@ -4,7 +4,7 @@ import { isValidAt } from './authenticate.ts';
 import { randomText } from '../store/text.ts';
 import { hasScope, isScope, operatorScopes, scopeNames, withInstallation } from './scopes.ts';
 
-test('api key: has its parts, and its hash is of the whole key', () => {
+test('api key: has a prefix, an id and a secret, and its hash covers the whole key', () => {
   const { key, kid, secretHash } = issueApiKey();
   expect(key).toMatch(/^slk_[A-Za-z0-9]{12}_[A-Za-z0-9]{43}$/);
   expect(readKid(key)).toBe(kid);
@@ -13,13 +13,13 @@ test('api key: has its parts, and its hash is of the whole key', () => {
 });
 
 test.each(['', 'slk_', 'slk_short_x', `src_live_${'a'.repeat(43)}`, `slk_AAAAAAAAAAAA_${'a'.repeat(44)}`])(
-  'api key: %j cannot be one',
+  'api key: %j cannot be an API key',
   (text) => {
     expect(readKid(text)).toBeUndefined();
   },
 );
 
-test('random text: has its length, its alphabet, and no letter more likely than another', () => {
+test('random text: has the requested length and only letters and digits, all equally likely', () => {
   const text = randomText(62_000);
   expect(text).toMatch(/^[A-Za-z0-9]{62000}$/);
   const counts = new Map<string, number>();

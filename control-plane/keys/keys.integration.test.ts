@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('keys: shown once, listed without the secret, revoked', async () => {
+test('keys: a key is shown once, listed without its secret, and can be revoked', async () => {
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
   const created = await client.post('/keys', { name: 'ci', scopes: ['destination:list'], expiresAt });
   expect(created.status).toBe(200);
@@ -50,7 +50,7 @@ test('keys: a key cannot create one with more rights', async () => {
   }
 });
 
-test('keys: a key cannot create one that lives longer', async () => {
+test('keys: a key cannot create a key that stays valid longer', async () => {
   const ends = new Date(Date.now() + 3_600_000);
   const limited = await plane.newKey(client, ['key:create', 'source:list'], ends);
   const make = (expiresAt?: string | null) =>
@@ -65,7 +65,7 @@ test('keys: a key cannot create one that lives longer', async () => {
   expect((await make(ends.toISOString())).body).toMatchObject({ expiresAt: ends.toISOString() });
 });
 
-test('command line: creates, lists and revokes', async () => {
+test('command line: creates, lists and revokes keys', async () => {
   const context = { storage: plane.storage, now: new Date() };
   const options = { name: 'cli', scopes: 'destination:list, version:publish', expires: '90d', newAccount: 'Cli' };
   const { text: key } = await createKeyCommand(context, options);
@@ -83,7 +83,7 @@ test('command line: creates, lists and revokes', async () => {
   expect((await client.call('GET', '/destinations', { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
 });
 
-test('command line: says what is wrong', async () => {
+test('command line: an error says what is wrong', async () => {
   const context = { storage: plane.storage, now: new Date() };
   const make = (options: object) => createKeyCommand(context, { name: 'x', scopes: 'all', ...options });
   await expect(make({ scopes: 'all,nope' })).rejects.toThrow('nope is not a scope; npm run keys -- scopes lists them');

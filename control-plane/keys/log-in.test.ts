@@ -38,7 +38,7 @@ test('log in: after too many refused keys the next key is not looked up, and its
   expect(await show(undefined)).toBeUndefined();
 });
 
-test('log in: what cannot be a key costs no look-up and is not counted', async () => {
+test('log in: text that cannot be a key causes no look-up and does not count as a refused key', async () => {
   const { show } = rig();
   for (let times = 0; times < 5; times += 1) await show('Bearer odd');
   expect(await show('Bearer good')).toBe(principal);

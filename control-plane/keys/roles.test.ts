@@ -5,7 +5,7 @@ import { hasScope, scopeNames } from './scopes.ts';
 
 const held = (role: keyof typeof roles): readonly string[] => roles[role].scopes;
 
-test('roles: each has scopes that exist, and the wider ones have those of the narrower', () => {
+test('roles: every role has only existing scopes, and a wider role has all scopes of the narrower role', () => {
   for (const role of roleNames) {
     for (const scope of held(role)) expect([role, scopeNames.includes(scope)]).toEqual([role, true]);
   }
@@ -29,7 +29,7 @@ test('roles: a viewer reads every route except keys, users, the audit trail, the
   expect(lacking('privacy-officer', ['GET'])).toEqual(notRead.filter((scope) => scope !== 'audit:list'));
 });
 
-test('roles: a viewer changes nothing of the configuration, and an editor all of the draft', () => {
+test('roles: a viewer cannot change the configuration, and an editor can change all of the draft', () => {
   const changes = ['POST', 'PUT', 'PATCH', 'DELETE'];
   const opened = routeTable.filter(({ method, scope }) => method !== 'GET' && hasScope(held('viewer'), scope ?? ''));
   expect(opened.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
@@ -49,7 +49,7 @@ test('roles: a viewer changes nothing of the configuration, and an editor all of
   );
 });
 
-test('roles: a privacy officer does all of the work with people, and an admin all of an account', () => {
+test('roles: a privacy officer can do all work with personal data, and an admin can do everything in an account', () => {
   const work = scopeNames.filter((scope) =>
     /^(visitor|erasure|suppression|quarantine|pii|violation|consentSettings):/.test(scope),
   );
@@ -57,7 +57,7 @@ test('roles: a privacy officer does all of the work with people, and an admin al
   expect(scopeNames.filter((scope) => !hasScope(held('admin'), scope))).toEqual(['system:find']);
 });
 
-test('roles: a user keeps the scopes of its role, and has none by a role that this release does not know', () => {
+test('roles: a user has the scopes of its role, and no scopes if this release does not know the role', () => {
   for (const role of roleNames) expect([role, isRole(role), scopesOfRole(role)]).toEqual([role, true, held(role)]);
   for (const role of ['owner', 'toString', ''])
     expect([role, isRole(role), scopesOfRole(role)]).toEqual([role, false, []]);

@@ -135,7 +135,7 @@ test('log search: events are found by id, visitor and property, with the outcome
   ]);
 });
 
-test('log search: shows nothing of an erased visitor, needs its scope, is masked where the account says so, and is recorded', async () => {
+test('log search: needs its scope, is recorded, hides erased visitors, and is masked if the account masks', async () => {
   const visitorId = randomUUID();
   await storeEvents([resolved('a', visitorId), resolved('b', 'v2', { email: 'ann@example.com' })]);
   await announceErasure(plane.log, {

@@ -24,7 +24,7 @@ function startSearches() {
   return { begin, failures };
 }
 
-test('log searches: an account runs one at a time, which ends when its reader leaves', async () => {
+test('log searches: an account runs one search at a time, which ends when its reader disconnects', async () => {
   const { begin, failures } = startSearches();
   const first = begin('a');
   expect([first.status(), begin('a').status(), begin('b').status()]).toEqual(['running', 'refused', 'running']);
@@ -33,7 +33,7 @@ test('log searches: an account runs one at a time, which ends when its reader le
   expect(failures).toEqual([]);
 });
 
-test('log searches: all accounts together run four at a time', () => {
+test('log searches: all accounts together run at most four searches at a time', () => {
   const { begin } = startSearches();
   const statuses = ['a', 'b', 'c', 'd', 'e'].map((accountId) => begin(accountId).status());
   expect(statuses).toEqual(['running', 'running', 'running', 'running', 'refused']);

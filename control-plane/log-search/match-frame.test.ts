@@ -26,7 +26,7 @@ test('log search: a frame is searched by event, by visitor, and by a property th
   expect(idsOf(Buffer.from('no frame'), { by: 'event', id: 'e2' })).toEqual([]);
 });
 
-test('log search: property: whatever the value is, its event is found', () => {
+test('log search: property: an event is found by the text of its property, whatever the text is', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (value) => {
       const own = { order: value };

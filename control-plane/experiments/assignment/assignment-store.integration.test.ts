@@ -181,7 +181,7 @@ test('assignment store: query plans made on empty tables read only a few rows on
   }
 });
 
-test('assignment store: all ids of a chain of merged visitors have the assignment that one of them was given', async () => {
+test('assignment store: all ids of a chain of merged visitors share the one stored assignment', async () => {
   const accountId = randomUUID();
   await addVisitors(accountId, ['root']);
   await addVisitors(accountId, ['second', 'beside'], 'root');

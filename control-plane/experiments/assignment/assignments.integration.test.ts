@@ -102,7 +102,7 @@ function addVisitor(id: string, mergedInto: string | null): Promise<unknown> {
   return plane.storage.fork().execute(sql, [client.accountId, id, mergedInto]);
 }
 
-test('assignment: the published algorithm decides, and the answer is that of the specification', async () => {
+test('assignment: the published algorithm decides the variant, and the answer has the specified fields', async () => {
   const visitor = visitorWith(ids.green, 'first');
   expect((await ask(visitor)).body).toEqual({
     success: true,
@@ -130,7 +130,7 @@ test('assignment: fifty first calls at once store one assignment and an impressi
   expect(new Set(impressions.map(({ id }) => id)).size).toBe(50);
 });
 
-test('assignment: a test key gets the variant, and stores none', async () => {
+test('assignment: a request with a test key gets a variant, but no assignment is stored', async () => {
   const asked = await ask('tried', { token: testToken });
   expect(asked.body['variant_id']).toBe(bucketed('tried'));
   expect(await storedOf('tried')).toEqual([]);
@@ -138,7 +138,7 @@ test('assignment: a test key gets the variant, and stores none', async () => {
   expect(await storedOf('tried')).toEqual([{ visitor_id: 'tried', variant_id: bucketed('tried') }]);
 });
 
-test('impression: an event of the account that names experiment and variant, of the source that asked', async () => {
+test('impression: is an event that names the experiment and variant, and belongs to the source whose key asked', async () => {
   await ask('seen', { context: { url: 'https://example.com/page' } });
   await ask('seen', { token: sourceToken });
   await ask('seen', { token: testToken });
@@ -162,14 +162,14 @@ test('impression: an event of the account that names experiment and variant, of 
   expect(tried).toMatchObject({ source: live?.source, test: true });
 });
 
-test('impression: none when it is not requested, when the visitor is not assigned, and for a personalization', async () => {
+test('impression: none is recorded if it is not requested, if the visitor is not assigned, or for a personalization', async () => {
   await ask('quiet', { track_impression: false });
   await post('/experiments/assignments/unknown', { token, visitor_id: 'quiet' });
   await personalize('quiet');
   expect(await impressionsOf('quiet')).toEqual([]);
 });
 
-test('flags: each running experiment with the variant that a request for it gives, stored and without an impression', async () => {
+test('flags: give the variant that each running experiment would assign, and store it without an impression', async () => {
   const flagsOf = async (visitorId: string, more: object = {}): Promise<unknown> =>
     (await post('/experiments/flags', { token, visitor_id: visitorId, ...more })).body;
   const green = visitorWith(ids.green, 'flagged');
@@ -188,7 +188,7 @@ test('flags: each running experiment with the variant that a request for it give
   expect([unknown, malformed]).toMatchObject([401, 400].map((status) => ({ status, body: { success: false } })));
 });
 
-test('personalization: reads what is there and writes nothing', async () => {
+test('personalization: reads the stored assignments and writes nothing', async () => {
   const visitor = visitorWith(ids.green, 'reader');
   const always = {
     experiment_id: ids.banner,
@@ -242,7 +242,7 @@ test.each(['x'.repeat(2_000), 'a%00b', '%00', 'a%2Fb', '__proto__', '%F0%9F%8E%8
   },
 );
 
-test.each(['%FF%FE', '%ED%A0%80', '%E0%A4%A'])('experiment keys: one that is no text is malformed: %s', async (key) => {
+test.each(['%FF%FE', '%ED%A0%80', '%E0%A4%A'])('experiment keys: an undecodable key is malformed: %s', async (key) => {
   expect(await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' })).toMatchObject({
     status: 400,
     body: { success: false },
@@ -277,7 +277,7 @@ test('source keys: the whitelists of their source apply, and the key of a disabl
   await expect.poll(() => status(), slow).toBe(200);
 });
 
-test('browsers: may ask from any page, also with a beacon', async () => {
+test('browsers: may send requests from any page, also as a beacon', async () => {
   const headers = { 'content-type': 'text/plain;charset=UTF-8', origin: 'https://example.com' };
   const beacon = await ask('beacon', {}, { headers });
   expect([beacon.status, beacon.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
@@ -310,7 +310,7 @@ test('erased visitors: their assignments are deleted, and a visitor who comes ba
   expect([(await storedOf('gone')).length, (await impressionsOf('gone')).length]).toEqual([1, 2]);
 });
 
-test('erased visitors: one whose identifiers are suppressed takes part in nothing again', async () => {
+test('erased visitors: a visitor whose identifiers are suppressed joins no experiment again', async () => {
   await addVisitor('suppressed', null);
   expect((await client.delete('/visitors/suppressed?suppress=true')).status).toBe(200);
   expect((await ask('suppressed')).body).toEqual({ success: true, in_experiment: false });
@@ -325,7 +325,7 @@ test('erased visitors: an assignment is deleted even if the visitor had no event
   expect((await client.delete('/visitors/event%00less')).status).toBe(404);
 });
 
-test('a log that takes nothing: 503, because an impression would be lost', async () => {
+test('a log that accepts nothing: the answer is 503, because an impression would be lost', async () => {
   const { streams } = plane.log[logClient].jsm;
   const { config } = await streams.info('INGEST');
   await streams.update('INGEST', { ...config, max_bytes: 1 });
@@ -337,7 +337,7 @@ test('a log that takes nothing: 503, because an impression would be lost', async
   expect(await impressionsOf('unlucky')).toHaveLength(1);
 });
 
-test('sticky: a change of weights and allocation moves no visitor, also after a restart', async () => {
+test('sticky: visitors keep their variant after weights and allocation change, even after a restart', async () => {
   const visitor = visitorWith(ids.green, 'sticky');
   await ask(visitor);
   await client.patch(`${query}/${ids.green}`, { weight: 0 });
@@ -349,7 +349,7 @@ test('sticky: a change of weights and allocation moves no visitor, also after a 
   expect((await ask(visitor, {}, another)).body['variant_id']).toBe(ids.green);
 });
 
-test('lifecycle: paused keeps old assignments, completed has no visitors except for a rollout', async () => {
+test('lifecycle: a paused experiment keeps old assignments, a completed experiment assigns visitors only by a rollout', async () => {
   const visitor = visitorWith(ids.green, 'sticky');
   const path = `/collections/experiments/${ids.experiment}`;
   const step = async (kind: string, body?: object): Promise<void> => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TooManyWaitingError, batchCalls } from './batch-calls.ts';
 
-test('batch: calls of one turn share the work, and each has its own result', async () => {
+test('batch: calls made in the same turn share batches, and each call has its own result', async () => {
   const batches: number[][] = [];
   const double = batchCalls(
     async (items: readonly number[]) => {
@@ -34,7 +34,7 @@ test('batch: no more calls are in flight than the limit, and waiting ones come n
   expect(await Promise.all(others)).toEqual(['second', 'third']);
 });
 
-test('batch: a failure fails all calls of the batch, and ends nothing else', async () => {
+test('batch: a failure fails all calls of its batch, and later calls still work', async () => {
   let fails = true;
   const call = batchCalls(
     async (items: readonly string[]) => {

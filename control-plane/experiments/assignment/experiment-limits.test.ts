@@ -23,7 +23,7 @@ test('experiment limits: only the account that used up its rate is refused, and 
   expect(limits.refused).toEqual({ lookups: 4, assignments: 0, impressions: 0, work: 0, page: 0 });
 });
 
-test('experiment limits: a page that alone takes too much is refused, and what was spent on it is paid by its account', () => {
+test('experiment limits: a page that costs too much by itself is refused, and its account still pays for the work done', () => {
   const limits = createExperimentLimits(rates);
   const look = (accountId: string, units: number, nowMs: number): string =>
     limits.look(accountId, nowMs, (work) => {
