@@ -149,7 +149,7 @@ test('publishing: versions that an account publishes too fast are written togeth
   expect(await written(storming)).toBe(1);
 });
 
-test('experiments: made-up visitors fill no more than the share of their account, and get a variant all the same', async () => {
+test('experiments: made-up visitors use no more storage than their account may, and still get a variant', async () => {
   const client = await plane.newAccount();
   const { body: settings } = await client.post('/collections/experimentSettings', {});
   const { body: experiment } = await client.post('/collections/experiments', { name: 'Button', key: 'button' });

@@ -20,7 +20,7 @@ async function endSessions(): Promise<void> {
   await client.end();
 }
 
-test('a database that ends all sessions is used again at once, and a leader is found again', async () => {
+test('after the database ends all sessions, the database is used again at once, and a leader is elected again', async () => {
   const client = await plane.newAccount();
   await client.publish();
   for (let round = 0; round < 3; round += 1) {

@@ -50,7 +50,7 @@ async function compete(database: TestDatabase, firstUrl = database.url) {
 }
 const leaders = (...locks: readonly LeaderLock[]): number => locks.filter(({ leading }) => leading).length;
 
-test('leadership: a leader whose session the database ends leads no more, and one leads again', async () => {
+test('leadership: a leader whose session is ended by the database stops leading, and exactly one leader follows', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const admin = new pg.Client({ connectionString: database.url });
@@ -67,7 +67,7 @@ test('leadership: a leader whose session the database ends leads no more, and on
   }
 });
 
-test('leadership: a leader whose connection silently breaks leads no more', async () => {
+test('leadership: a leader whose connection silently breaks stops leading', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const proxy = await openSilentProxy(database.url);

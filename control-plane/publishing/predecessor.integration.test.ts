@@ -62,7 +62,7 @@ test('order of effects: a change is recorded as published only once the bucket h
   expect(await pushed(client)).toMatchObject({ versionNumber: 1, revision: (await rowsOf(client))[0]?.revision });
 });
 
-test('order of effects: a change that is made while an earlier one is published is published after it', async () => {
+test('order of effects: a change made during an earlier publish is published after it', async () => {
   const client = await plane.newAccount();
   const held = gate.hold(keyOf(client));
   await addSource(client);

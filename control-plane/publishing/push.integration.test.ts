@@ -67,7 +67,7 @@ test('publish: the bucket holds the snapshot and the hashes of its keys, and not
   expect(text).toMatch(/enc:v1:/);
 });
 
-test('publish: gateways get the sources and nothing of the destinations, and an entry that lags is replaced', async () => {
+test('publish: gateways get the sources but nothing of the destinations, and an outdated entry is replaced', async () => {
   const client = await plane.newAccount();
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   await addDestination(client, { settings: { httpDestinationUrl: 'https://hooks.example/TOPSECRET' } });
@@ -119,7 +119,7 @@ test('publish: answers after every live process runs the revision', async () => 
   }
 });
 
-test('publish: is applied once every process with a lease runs the revision, and one whose lease has ended is not waited for', async () => {
+test('publish: is applied once every process with a lease runs the revision; a process whose lease has ended does not count', async () => {
   const client = await plane.newAccount();
   await addDestination(client);
   await client.publish();
@@ -157,7 +157,7 @@ test('publish: is applied once every process with a lease runs the revision, and
   expect(await service.whenApplied(Number(row?.id), 50)).toBe(false);
 });
 
-test('publish: a process that does not follow holds the answer up for a while, not for ever', async () => {
+test('publish: a process that does not apply the revision delays the answer for a while, but not forever', async () => {
   const client = await plane.newAccount();
   const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId: 'stuck' }, () => undefined);
   lease.report(1);
@@ -202,7 +202,7 @@ test('publish: a configuration larger than the bucket takes is a 400 that names 
   await small.stop();
 });
 
-test('two control planes: a version published at the one that does not lead is pushed by the one that does', async () => {
+test('two control planes: a version published at the follower is pushed by the leader', async () => {
   const second = await plane.startAnother();
   const client = await plane.newAccount();
   const { body: version } = await client.post('/versions');

@@ -21,6 +21,6 @@ test('two stacks: a control plane with the database of another deployment is ref
   }
 });
 
-test('two stacks: copies that the log cannot keep are refused', async () => {
+test('two stacks: more replicas than the log can keep are refused', async () => {
   await expect(plane.startAnother({ LOG_REPLICAS: 3 })).rejects.toThrow(/LOG_REPLICAS is 3/);
 });

@@ -55,7 +55,7 @@ const eventsOf = async (of: Client, query = ''): Promise<unknown[]> => {
   return (body.entities as { eventId: string }[]).map(({ eventId }) => eventId);
 };
 
-test('quarantine: is listed in order, without the content of events, and by rule, time and account', async () => {
+test('quarantine: is listed in order, without the content of events, and filtered by rule, time and account', async () => {
   await hold(client, 'a', { eventProperties: { ssn: 'canary' } });
   await hold(client, 'b', {}, 'rule-2');
   await hold(client, 'c');
@@ -78,7 +78,7 @@ test('quarantine: is listed in order, without the content of events, and by rule
   expect((await client.get('/quarantine?rule=a.*')).status).toBe(400);
 });
 
-test('quarantine: what is released is back in the log in order, what is deleted is gone, and both are audited', async () => {
+test('quarantine: released events are back in the log in order, deleted events are gone, and both actions are audited', async () => {
   for (const id of ['a', 'b', 'c']) await hold(client, id, { eventProperties: { total: id } });
   await hold(client, 'd', {}, 'rule-2');
   await hold(other, 'a');
@@ -133,7 +133,7 @@ test('quarantine: an erasure deletes the events of the person, under each of its
   expect([await eventsOf(client), await eventsOf(other)]).toEqual([['of-another'], ['by-external-id']]);
 });
 
-test('quarantine: one call publishes the fixed rule and releases what it held, once every process runs it', async () => {
+test('quarantine: one call publishes the fixed rule and releases the events it had held, once every process runs the rule', async () => {
   const rule = await client.post('/collections/dataGovernanceRules', {
     name: 'No cards',
     type: 'Forbidden',

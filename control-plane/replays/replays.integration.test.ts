@@ -82,7 +82,7 @@ async function find(id: string): Promise<ReplayJob | undefined> {
   return decodeReplay((await buckets.replays.get(replayKey(destinationId, id)))?.value);
 }
 
-test('dead letters: newest first, page by page, by reason and by time', async () => {
+test('dead letters: are listed newest first, page by page, and filtered by reason and time', async () => {
   for (let n = 0; n < 5; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'egress_denied');
   const { body: first } = await client.get(`${path}/dead-letters?limit=2`);
   expect(first.entities).toMatchObject([{ event: { id: 'e4' } }, { event: { id: 'e3' } }]);
@@ -109,7 +109,7 @@ test('dead letters: newest first, page by page, by reason and by time', async ()
   expect((await client.get(`${rest}&reason=other&cursor=${cursor}`)).status).toBe(400);
 });
 
-test('dead letter: is read with the request and the answer, of this destination alone, and is deleted with both once its visitor is erased', async () => {
+test('dead letter: is read with its request and answer, only at its own destination, and is deleted once its visitor is erased', async () => {
   const visitorId = randomUUID();
   await bury(3, 'status 400');
   await bury(4, 'status 400', visitorId);
@@ -151,7 +151,7 @@ test('dead letter: is read with the request and the answer, of this destination 
   expect(await readAt(plane.log, streams.deadLetters, seq)).toBeUndefined();
 });
 
-test('dead letters: are deleted by reason and by time, or all of them; what came since stays, and it is audited', async () => {
+test('dead letters: are deleted by reason, by time, or all at once; later ones stay, and the deletion is audited', async () => {
   for (let n = 0; n < 6; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'egress_denied');
   const remaining = async (): Promise<string> => {
     const { body } = await client.get(`${path}/dead-letters`);
@@ -201,7 +201,7 @@ test.each([
   expect(await client.post(`${path}/replay`, body)).toMatchObject({ status: 400, body: { error } });
 });
 
-test('replay: only of a destination that is live and enabled', async () => {
+test('replay: is allowed only for a destination that is live and enabled', async () => {
   const ask = () => client.post(`${path}/replay`, { what: 'dead-letters' });
   expect(await ask()).toMatchObject({
     status: 400,
@@ -215,7 +215,7 @@ test('replay: only of a destination that is live and enabled', async () => {
   expect(await ask()).toMatchObject({ status: 200, body: { status: 'waiting' } });
 });
 
-test('replay: is asked for, read, listed and cancelled', async () => {
+test('replay: can be requested, read, listed and cancelled', async () => {
   await client.publish();
   const range = { from: minute(0), to: minute(9) };
   const { body: letters } = await client.post(`${path}/replay`, { what: 'dead-letters', reason: 'status 400' });
@@ -248,7 +248,7 @@ test('replay: is asked for, read, listed and cancelled', async () => {
   expect(actions).toContain('destination.replay');
 });
 
-test('replay: no more than ten wait for a destination', async () => {
+test('replay: at most ten replays wait for a destination', async () => {
   await client.publish();
   for (let n = 1; n <= 10; n += 1) {
     expect((await client.post(`${path}/replay`, { what: 'dead-letters', to: minute(n) })).status).toBe(200);
@@ -257,7 +257,7 @@ test('replay: no more than ten wait for a destination', async () => {
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
 });
 
-test('replay: one that is not there, or of another account, is 404', async () => {
+test('replay: a replay that does not exist, or is of another account, is a 404', async () => {
   await client.publish();
   const { body: job } = await client.post(`${path}/replay`, { what: 'dead-letters' });
   expect((await client.get(`${path}/replays/${uuidv7()}`)).status).toBe(404);
@@ -269,7 +269,7 @@ test('replay: one that is not there, or of another account, is 404', async () =>
   expect((await stranger.post(`${path}/replay`, { what: 'dead-letters' })).status).toBe(404);
 });
 
-test('dead letters and replays: a source that fetches has dead letters, and replays once it has a token to fetch with', async () => {
+test('dead letters and replays: a fetching source has dead letters, and replays them once it has a token to fetch with', async () => {
   const { body: source } = await client.post('/sources', { type: 'FacebookLeadAds' });
   const { body: other } = await client.post('/sources', { type: 'TypeformWebhooks' });
   const ofSource = `/destinations/${source.id}`;

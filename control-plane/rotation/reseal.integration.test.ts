@@ -74,7 +74,7 @@ async function filled(): Promise<{ readonly client: Client; readonly id: string;
   return { client, id: body.id, sourceId: source.id };
 }
 
-test('reseal: all is sealed with the new key, reads as before, and is published', async () => {
+test('reseal: all secrets are sealed with the new key, read as before, and are published', async () => {
   const { client, id, sourceId } = await filled();
   const { body: tokens } = await client.get(`/sources/${sourceId}/tokens`);
   const { body: web } = await client.post('/sources', { type: 'WebSource' });
@@ -135,7 +135,7 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
   await reseal(plane.env.SECRETS_KEY, next);
 });
 
-test('reseal: a run that is broken off leaves whole accounts, and the next one goes on', async () => {
+test('reseal: after an interrupted run, the next run reseals the remaining accounts', async () => {
   await filled();
   await filled();
   const { keyId } = createSecretBox(next);
@@ -189,7 +189,7 @@ test('order of effects: an account is resealed only once an edit under way has e
   await reseal(plane.env.SECRETS_KEY, next);
 });
 
-test('reseal: a value that neither key opens is counted and stays', async () => {
+test('reseal: a value that neither key opens is counted and left unchanged', async () => {
   const { client, id } = await filled();
   const lost = createSecretBox(randomBytes(32).toString('base64'));
   const sealed = lost.seal('lost', settingContext(client.accountId, id, 'headers'));
@@ -210,7 +210,7 @@ test('reseal: a value that neither key opens is counted and stays', async () => 
   expect(rows).toEqual([{ headers: sealed }]);
 });
 
-test('reseal: secrets of sources, each with the key that is for it', async () => {
+test('reseal: the secrets of a source are resealed, each with the key for its kind of secret', async () => {
   const client = await plane.newAccount();
   const before = createSourceSecretBox(plane.env);
   const newest = randomBytes(32).toString('base64');

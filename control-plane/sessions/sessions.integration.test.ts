@@ -46,12 +46,12 @@ test('session: replaces the key by a cookie that does not contain it, and that n
   expect(accounts).toMatchObject([{ accountId: client.accountId, scopes: ['all'] }]);
 });
 
-test('session: a page that came over TLS gets a cookie that goes over nothing else', async () => {
+test('session: a page loaded over TLS gets a cookie that is sent only over TLS', async () => {
   const answer = await signIn(client.key, { origin: 'https://console.example.com' });
   expect(answer.headers.get('set-cookie')).toContain('Secure');
 });
 
-test('session: its cookie counts only with the header that names the account', async () => {
+test('session: the cookie is accepted only with the header that names its account', async () => {
   const cookie = cookieOf(await signIn(client.key));
   const withCookie = (headers: Readonly<Record<string, string>>): Promise<Response> =>
     send('GET', '/destinations', { headers: { cookie, ...headers } });
@@ -69,7 +69,7 @@ test('session: without the header of the console there is no sign-in or sign-out
   expect((await send('DELETE', `/session/${client.accountId}`)).status).toBe(403);
 });
 
-test('session: holds several accounts, loses one that signs out, and one whose key is revoked', async () => {
+test('session: holds several accounts, and loses an account that signs out or whose key is revoked', async () => {
   const other = await plane.newAccount(['destination:list']);
   const third = await plane.newAccount();
   const first = cookieOf(await signIn(client.key));
@@ -101,7 +101,7 @@ async function worksFor(cookie: string, accountId: string): Promise<readonly boo
 const signOut = (accountId: string, cookie: string): Promise<Response> =>
   send('DELETE', `/session/${accountId}`, { headers: { ...fromConsole, cookie } });
 
-test('session: a sign-out ends it in every control plane, also for a copied cookie', async () => {
+test('session: a sign-out ends the session in every control plane, even for a copied cookie', async () => {
   const cookie = cookieOf(await signIn(client.key));
   const elsewhere = cookieOf(await signIn(client.key));
   expect(await worksFor(cookie, client.accountId)).toEqual([true, true]);
@@ -117,7 +117,7 @@ test('session: a sign-out ends it in every control plane, also for a copied cook
   expect(await worksFor(later, third.accountId)).toEqual([true, true]);
 });
 
-test('session: a sign-out everywhere ends those of the same key, and no others', async () => {
+test('session: a sign-out everywhere ends all sessions of the same key, and no others', async () => {
   const another = await plane.newKey(client, ['all']);
   const [first, second, kept] = [
     cookieOf(await signIn(client.key)),
@@ -135,7 +135,7 @@ test('session: a sign-out everywhere ends those of the same key, and no others',
   expect(await worksFor(kept, client.accountId)).toEqual([true, true]);
 });
 
-test('session: signing out of one account ends every cookie of it, older ones too, and no other account', async () => {
+test('session: signing out of an account ends all its cookies, including older ones, but signs no other account out', async () => {
   const second = await plane.newAccount();
   const alone = cookieOf(await signIn(client.key));
   const both = cookieOf(await signIn(second.key, { cookie: alone }));
@@ -154,13 +154,13 @@ test('session: signing in again with another key ends the sign-in before it', as
   expect(await worksFor(after, client.accountId)).toEqual([true, true]);
 });
 
-test('session: is over at its time, whatever the browser does', async () => {
+test('session: ends at its expiry, whatever the browser does', async () => {
   const cookie = cookieOf(await signIn(client.key));
   await plane.storage.fork().execute(`update sessions set expires_at = now() where account_id = ?`, [client.accountId]);
   expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
 });
 
-test('session: a key has a bounded number of them, and those that are over are not kept', async () => {
+test('session: a key has a limited number of sessions, and expired sessions are not kept', async () => {
   const third = await plane.newAccount();
   const count = async (): Promise<number> => {
     const [row] = await plane.storage
@@ -286,7 +286,7 @@ test('user: an account keeps its last admin, also when two remove each other at 
   expect((await owner.delete(last)).status).toBe(409);
 });
 
-test('user: no caller gives more than it may do itself: by invitation, by a role, by a link or by a key', async () => {
+test('user: no caller can grant more than its own rights, by an invitation, a role, a link or a key', async () => {
   const owner = await plane.newAccount();
   const admin = await invite(owner, 'admin');
   const helper = await plane.newKey(owner, ['user:create', 'user:update', 'key:create']);
@@ -306,7 +306,7 @@ test('user: no caller gives more than it may do itself: by invitation, by a role
   });
 });
 
-test('user: a role counts from the next request on; ended sessions and a removal count at once, for links as well', async () => {
+test('user: a new role applies from the next request; ended sessions and a removal apply at once, also to sign-in links', async () => {
   const owner = await plane.newAccount();
   const user = await invite(owner, 'viewer');
   const publish = () => as(user, owner, 'POST', '/versions/draft/abandon');
@@ -327,7 +327,7 @@ test('user: a role counts from the next request on; ended sessions and a removal
   expect((await redeem(left)).status).toBe(401);
 });
 
-test('sign-in link: a command makes one for a user, and the first admin with it', async () => {
+test('sign-in link: a command makes a link for a user, and creates the first admin', async () => {
   const owner = await plane.newAccount();
   const context = { storage: plane.storage, now: new Date() };
   const given = { email: 'First@example.com', account: owner.accountId };
@@ -341,12 +341,12 @@ test('sign-in link: a command makes one for a user, and the first admin with it'
   expect(await signInLinkCommand(context, given)).toHaveLength(43);
 });
 
-test('me: any key may ask whose it is', async () => {
+test('me: any key may ask which account it belongs to', async () => {
   const nobody = await plane.newKey(client, ['audit:list']);
   expect((await nobody.get('/me')).body).toMatchObject({ accountId: client.accountId, scopes: ['audit:list'] });
 });
 
-test('approval: a key counts as the user that made it, and other users and keys approve', async () => {
+test('approval: a user and the keys it made cannot approve their own request, but another key can', async () => {
   const account = await plane.newAccount();
   const ada = await invite(account, 'admin', 'ada@example.com');
   const keyOf = async (headers: Readonly<Record<string, string>>): Promise<{ readonly authorization: string }> => {

@@ -38,7 +38,7 @@ test.each([
   expect(problems).not.toContain('canary');
 });
 
-test('sign-in settings: complete ones are accepted, with http addresses of this machine too; a browser stays signed in for a week', () => {
+test('sign-in settings: complete settings are accepted, even with http addresses of this machine; a session lasts a week by default', () => {
   const local = provider({ issuer: 'http://127.0.0.1:9/', consoleUrl: 'http://localhost:8081' });
   for (const one of [provider({}), local]) expect(problemsOf(JSON.stringify(one))).toBe('');
   expect(readSignInSettings({})).toEqual({ sessionMs: 7 * 86_400_000, singleSignOn: undefined });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RoleRule } from '../sessions/sign-in-settings.ts';
 import { roleOfClaims, roleOfNewcomer } from './choose-role.ts';
 
-test('roles of single sign-on: the first claim that fits, then the domain, then the default', () => {
+test('roles of single sign-on: the first matching claim decides, then the domain, then the default', () => {
   const roles: RoleRule[] = [
     { claim: 'groups', value: 'a', role: 'admin' },
     { claim: 'groups', value: 'b', role: 'editor' },

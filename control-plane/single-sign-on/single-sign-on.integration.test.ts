@@ -107,7 +107,7 @@ async function signIn(person: Person): Promise<SignedIn> {
   return { to: (answer.headers.get('location') ?? '').replace(baseUrl, ''), accounts };
 }
 
-test('single sign-on: a new person gets the role of the domain, keeps it, and is one user; a claim decides at each sign-in', async () => {
+test('single sign-on: a new person becomes one user with the role of the domain; a claim may change the role at each sign-in', async () => {
   const session = await fetch(`${baseUrl}/rest/v1/session`, { headers: fromConsole });
   expect(await session.json()).toEqual({ accounts: [], singleSignOn: 'Example ID' });
   const vera = { sub: 'v-1', email: 'Vera@example.com', email_verified: true };
@@ -134,7 +134,7 @@ test('single sign-on: a new person gets the role of the domain, keeps it, and is
   ]);
 });
 
-test('single sign-on: a person who is no user and has no role, has no confirmed address, or has the address of another person is refused', async () => {
+test('single sign-on: a person without a user and role, without a confirmed address, or with another person’s address is refused', async () => {
   const stranger = { sub: 's-1', email: 'stranger@elsewhere.example', email_verified: true };
   expect(await signIn(stranger)).toEqual({ to: '/sign-in?failed=no-user', accounts: [] });
   await owner.post('/users', { email: stranger.email, role: 'publisher' });
@@ -144,14 +144,14 @@ test('single sign-on: a person who is no user and has no role, has no confirmed 
   expect(await signIn({ ...stranger, sub: 's-2' })).toEqual({ to: '/sign-in?failed=other-person', accounts: [] });
 });
 
-test('single sign-on: the last admin stays one, whatever the provider says', async () => {
+test('single sign-on: the last admin stays an admin, whatever the provider says', async () => {
   const root = { sub: 'r-1', email: 'root@example.com', email_verified: true };
   expect((await signIn({ ...root, groups: 'sluice-admins' })).accounts).toMatchObject([{ user: { role: 'admin' } }]);
   const demoted = await signIn({ ...root, groups: 'sluice-editors' });
   expect(demoted.accounts).toMatchObject([{ user: { role: 'admin' } }]);
 });
 
-test('single sign-on: the browser that began has to come back, in time, once, with its own state', async () => {
+test('single sign-on: only the browser that began a sign-in can finish it, once and with its own state', async () => {
   const person = { sub: 'v-1', email: 'vera@example.com', email_verified: true };
   const jar: Jar = new Map();
   const callback = await throughProvider(jar, person, await begin(jar));

@@ -5,7 +5,7 @@ import { describeSourceTypes } from './describe-source-types.ts';
 
 const described = describeSourceTypes();
 
-test('source types: each has a label of its own and a group, and visitors send to pages and apps', () => {
+test('source types: each has its own label and a group; exactly the types that visitors send to are pages or apps', () => {
   expect(described.map(({ id }) => id).toSorted()).toEqual(sourceTypes.toSorted());
   expect(new Set(described.map(({ label }) => label)).size).toBe(sourceTypes.length);
   const ofVisitors = described.filter(({ group }) => group === 'page' || group === 'app').map(({ id }) => id);

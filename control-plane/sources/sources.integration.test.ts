@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('create source: answers the whole source, not published yet', async () => {
+test('create source: answers with the whole source, which is not published yet', async () => {
   const { status, body } = await client.post('/sources', { type: 'NodejsApi', name: null });
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -53,7 +53,7 @@ test('create source: answers the whole source, not published yet', async () => {
   expect((await client.get(`/sources/${body.id}`)).body).toEqual(body);
 });
 
-test('create source: every type there is', async () => {
+test('create source: every type can be created', async () => {
   for (const type of sourceTypes) {
     const redirect = type === 'RedirectSource' ? { redirectUrl: 'https://example.com/landing' } : {};
     expect([type, (await client.post('/sources', { type, ...redirect })).status]).toEqual([type, 200]);
@@ -108,7 +108,7 @@ test('patch source: changes the fields that control it, ignores read-only fields
   expect(cleared.body).toMatchObject({ whitelistIps: null, botControlMode: null, status: 'Disabled' });
 });
 
-test('tokens: those of a source for pages come with what is to be pasted into them', async () => {
+test('tokens: the tokens of a web source come with the script to paste into a page', async () => {
   const { body: created } = await client.post('/sources', { type: 'WebSource' });
   const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
   expect(tokens.installScript).toMatch(/src="https:\/\/ingest\.example\.com\/sluice\.js\?v=[0-9a-f]{16}"/);
@@ -116,7 +116,7 @@ test('tokens: those of a source for pages come with what is to be pasted into th
   expect(tokens.testInstallScript).toContain(`data-key="${tokens.testToken}"`);
 });
 
-test('tokens: a key that may only read sources gets none of their keys, from either address, nor by rotating', async () => {
+test('tokens: a key that may only read sources cannot get their keys, neither from either address nor by rotating them', async () => {
   const { body: created } = await client.post('/sources', { type: 'NodejsApi' });
   const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
   const reader = await plane.newKey(client, ['source:list', 'source:find', 'audit:list', 'version:find']);
@@ -185,7 +185,7 @@ test('secret: a web source gets a secret on request, which is published sealed, 
   expect(audit.entities).toHaveLength(2);
 });
 
-test('signing secret: rests sealed for gateways, is read back masked, and stays until it is changed', async () => {
+test('signing secret: is stored sealed for gateways, is read back masked, and stays until it is changed', async () => {
   const secret = 'what the provider signs with';
   const { body: created } = await client.post('/sources', { type: 'TypeformWebhooks', signingSecret: secret });
   expect(created.signingSecret).toBe('********');

@@ -70,7 +70,7 @@ const addRule = async (own: JsonObject): Promise<string> => {
   return body.id;
 };
 
-test('violations: the largest groups of 24 hours and of 7 days, by event, rule, source and severity', async () => {
+test('violations: lists the largest groups of 24 hours and of 7 days, filtered by event, rule, source and severity', async () => {
   await addViolations({});
   await addViolations({}, 2);
   await addViolations({ rule: 'r2', event: 'F', source_id: 's2', severity: 'Error', count: 10 }, 30);
@@ -104,7 +104,7 @@ test('violations: the largest groups of 24 hours and of 7 days, by event, rule, 
   expect((await narrow.get('/violations')).status).toBe(403);
 });
 
-test('trial of a tracking plan: what the draft would have made of recent events, with samples that show no value', async () => {
+test('trial of a tracking plan: shows what the draft would have made of recent events, with samples that show no value', async () => {
   await client.post('/collections/dataGovernanceEvents', { name: 'E', status: 'Approved' });
   const holds = await addRule({
     name: 'No cards',
@@ -151,7 +151,7 @@ test('trial of a tracking plan: what the draft would have made of recent events,
   expect((await client.post('/tracking-plan/try', { limit: 1 })).body.tried).toBeLessThanOrEqual(1);
 });
 
-test('account: what becomes of unknown events and properties is set without a version, and is live at once', async () => {
+test('account: the handling of unknown events and properties is set without a version, and is live at once', async () => {
   const usual = {
     unknownEvents: { action: 'Report', severity: 'Warning' },
     unknownProperties: { action: 'Report', severity: 'Info' },
@@ -173,7 +173,7 @@ test('account: what becomes of unknown events and properties is set without a ve
   expect(body.entities[0]).toMatchObject({ action: 'account.update', details: { fields: ['unknownEvents'] } });
 });
 
-test('recent events: shows what the tracking plan made of an event, in words', async () => {
+test('recent events: an event says in words what the tracking plan did with it', async () => {
   const rules = [{ rule: 'r1', action: 'Quarantine', property: 'event_properties.card' }];
   await addEvent('held', { visitor_id: '', plan: { outcome: 'quarantined', rules } });
   await addEvent('passed');

@@ -34,7 +34,7 @@ const states = async (query = ''): Promise<readonly string[]> => {
   return body.entities.map(({ property, state }: { property: string; state: string }) => `${property} ${state}`);
 };
 
-test('personal data: what was found is listed with its proposal, of this account only, and as CSV that no spreadsheet runs', async () => {
+test('personal data: findings of the account are listed with a proposal, also as CSV that no spreadsheet runs', async () => {
   await addFinding('Signup', 'event_properties.contact', 'email');
   await addFinding('*', 'visitor.custom_properties.allergy', 'health');
   await addFinding('Signup', 'event_properties.other', 'email', await plane.newAccount());
@@ -101,7 +101,7 @@ test('personal data: a proposal is a rule in the draft, which covers the propert
   expect(await states('?state=open')).toEqual([]);
 });
 
-test('personal data: a destination without mappings gets a hashing mapping that keeps the rest; one with mappings is refused', async () => {
+test('personal data: a destination without mappings gets a hashing mapping that keeps the rest; a destination with mappings is refused', async () => {
   await addFinding('Signup', 'event_properties.contact', 'email');
   await addFinding('Signup', 'event_properties.billing.phone', 'phone');
   const settings = { httpDestinationUrl: 'https://example.com/events' };

@@ -24,7 +24,7 @@ test('backlogs left: a destination counts if it was enabled and the new version 
   ]);
 });
 
-test('backlogs left: waiting events refuse a publish and are named; dead letters, which stay, do not', async () => {
+test('backlogs left: waiting events prevent a publish and are named; dead letters, which stay, do not prevent it', async () => {
   const backlogs: Record<string, object> = {
     busy: { waitingFrames: 3, retryingFrames: 1, deadLetters: 0 },
     'under way': { waitingFrames: 1, retryingFrames: 0, deadLetters: 0 },

@@ -7,7 +7,7 @@ import { listChanges, namesIn } from './list-changes.ts';
 
 const destination = (own: Record<string, unknown>) => ({ id: 'd', createdAt: '2030-01-01T00:00:00.000Z', ...own });
 
-test('changes: a field of a field is named by its path, and what did not change is left out', () => {
+test('changes: a nested field is named by its path, and unchanged fields are left out', () => {
   const baseline = {
     ...emptySnapshot,
     destinations: [destination({ name: 'a', settings: { url: 'x', method: 'POST' } })],
@@ -28,7 +28,7 @@ test('changes: a field of a field is named by its path, and what did not change 
   ]);
 });
 
-test('changes: a secret shows that it changed, and neither value', () => {
+test('changes: a changed secret is listed with both values masked', () => {
   const baseline = { ...emptySnapshot, destinations: [destination({ settings: { token: 'enc:v1:one' } })] };
   const target = { ...emptySnapshot, destinations: [destination({ settings: { token: 'enc:v1:two' } })] };
   const changes = listChanges(baseline, target);
@@ -36,7 +36,7 @@ test('changes: a secret shows that it changed, and neither value', () => {
   expect(JSON.stringify(listChanges(emptySnapshot, target))).not.toContain('enc:v1');
 });
 
-test('changes: a row of a mapping is named by its property, another order is a change of the whole, and ids have names', () => {
+test('changes: a mapping row is named by its property, a new order is a change of the whole list, and ids are shown as names', () => {
   const row = (property: string, map: string) => ({ property, map, modification: 'None' });
   const mapping = (...rows: object[]) => ({
     ...emptySnapshot,
@@ -55,7 +55,7 @@ test('changes: a row of a mapping is named by its property, another order is a c
   expect(namesIn(listChanges({ ...emptySnapshot, destinations }, target), [target])).toEqual({ shop: 'Shop' });
 });
 
-test('changes: they are those the diff counts', () => {
+test('changes: as many changes are listed as the diff counts', () => {
   fc.assert(
     fc.property(anySnapshot, anySnapshot, (baseline, target) => {
       expect(listChanges(baseline, target)).toHaveLength(diffSnapshots(baseline, target).count);

@@ -43,7 +43,7 @@ const short = (rows: readonly ReportRow[]): readonly string[] =>
     [event, property, treatment, by ?? '-', ...(isConditional ? ['if'] : [])].join(' '),
   );
 
-test('privacy report: says of each property how it leaves, for which purposes and regions', () => {
+test('privacy report: says for each property in which form, for which purposes and in which regions it is sent', () => {
   const rows = [
     { property: 'em', map: '{{visitor.email}}', modification: 'HashedNormalized' },
     { property: 'ssn', map: '{{event.event_properties.ssn}}', modification: 'Encrypted' },
@@ -169,7 +169,7 @@ test('privacy report: an event that only a rule, an allow-list or the sample nam
   ]);
 });
 
-test('privacy report: says what is new and what is gone, and its CSV runs nothing in a spreadsheet', () => {
+test('privacy report: a comparison lists added and removed rows, and the CSV runs nothing in a spreadsheet', () => {
   const before = privacyReport(snapshot({ destinations: [destination({ name: '=1+1' })] }));
   const rows = [{ property: 'em', map: '{{visitor.email}}', modification: 'Hash' }];
   const after = privacyReport(

@@ -60,7 +60,7 @@ const allTagManagerIds = (draft: Snapshot, published: Snapshot): Allowlists =>
     }),
   );
 
-test('diff: for any edits, says what a comparison entity by entity says, and counts it', () => {
+test('diff: for any edits, equals a comparison entity by entity, and counts the differences', () => {
   fc.assert(
     fc.property(anySnapshot, edits, (baseline, changes) => {
       const target = applyEdits(baseline, changes);
@@ -72,7 +72,7 @@ test('diff: for any edits, says what a comparison entity by entity says, and cou
   );
 });
 
-test('diff: is empty against itself, whatever the order of keys and the times of creation', () => {
+test('diff: a snapshot has no differences from itself, whatever its key order and creation times', () => {
   fc.assert(
     fc.property(anySnapshot, (snapshot) => {
       const turned = buildSnapshot((name) =>
@@ -101,7 +101,7 @@ test('status: agrees with the diff for every entity', () => {
   );
 });
 
-test('revert: of everything that changed gives an empty diff, and its counts say what it did', () => {
+test('revert: reverting everything that changed leaves an empty diff, and the counts match the changes', () => {
   fc.assert(
     fc.property(publishable, edits, (published, changes) => {
       const draft = withoutDraftExperiments(applyEdits(published, changes));
@@ -118,7 +118,7 @@ test('revert: of everything that changed gives an empty diff, and its counts say
   );
 });
 
-test('revert: of some entities undoes those and leaves the others', () => {
+test('revert: reverting some entities undoes only their changes', () => {
   const refs = fc.array(
     fc.record({
       collection: fc.constantFrom(...collectionNames),
@@ -141,7 +141,7 @@ test('revert: of some entities undoes those and leaves the others', () => {
   );
 });
 
-test('publishing: of the whole draft leaves nothing to publish, and no draft experiment enters', () => {
+test('publishing: publishing the whole draft leaves nothing to publish, and draft experiments are not in the version', () => {
   fc.assert(
     fc.property(publishable, edits, (published, changes) => {
       const draft = applyEdits(published, changes);
