@@ -16,7 +16,7 @@ test('fault options: without arguments the faults are listed', () => {
   expect(read()).toMatchObject({ kind: 'said', exitCode: 0, text: expect.stringContaining('one is killed') });
 });
 
-test('fault options: faults are chosen by name, or all of them', () => {
+test('fault options: faults are chosen by name, or all faults with “all”', () => {
   expect(namesOf(read('one-killed'))).toEqual(['one-killed']);
   expect(namesOf(read('all'))).toEqual(['one-killed', 'disk-full']);
 });

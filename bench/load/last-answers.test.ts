@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { takeLastAnswers } from './last-answers.ts';
 import { LoadRecorder } from './load-recorder.ts';
 
-test('last answers: a request that is never answered is counted, with the time it has waited', async () => {
+test('last answers: a request that is never answered is counted, with the time it has been waiting', async () => {
   const recorder = new LoadRecorder(0);
   recorder.record(200, 1);
   const pool = { inFlight: 2, waitingSince: () => [performance.now() - 7_000, performance.now() - 3_000] };

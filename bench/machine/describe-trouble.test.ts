@@ -9,7 +9,7 @@ const quiet = {
   loadAverage: 0.3,
 };
 
-test('machine: nothing is reported for a quiet and fast machine, or for one that was not measured', () => {
+test('machine: nothing is reported for a quiet and fast machine, or for a machine that was not measured', () => {
   expect(describeTrouble(quiet)).toBeUndefined();
   expect(describeTrouble({ cores: 2, disk: quiet.disk })).toBeUndefined();
 });

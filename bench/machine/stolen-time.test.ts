@@ -11,7 +11,7 @@ test.each(['', 'cpu  1 2 3 4\n', 'cpu0 5 10 15 200 2 3 3 11 1 2\n'])('stolen tim
   expect(coreTimeOf(text)).toBeUndefined();
 });
 
-test('stolen time: is computed from the first to the last sample, with the maximum between two consecutive ones', () => {
+test('stolen time: is the share from the first to the last sample, with the maximum between two consecutive samples', () => {
   const looks = [0, 10, 90, 100].map((stolen, index) => ({ all: index * 100, stolen }));
   expect(stolenTime(looks)).toEqual({ share: 1 / 3, most: 0.8 });
   expect(stolenTime(looks.slice(0, 1))).toBeUndefined();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('stored result: is read as it was written', async () => {
+test('stored result: reads back unchanged', async () => {
   const result = resultForTests([{ name: 'gateway', figures: {} }]);
   const path = await saveResult(result, folder);
   expect(path).toBe(`${folder}2026-01-02T030405-track.json`);

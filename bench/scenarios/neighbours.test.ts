@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { attacks, controls } from '../neighbours/attacks/registry.ts';
 import { chooseAttacks } from './neighbours.ts';
 
-test('attacks: without names, all run after the controls; with names, only those run, in the order of the list', () => {
+test('attacks: without names, all attacks run after the controls; with names, only the named ones run, in the order of the list', () => {
   expect(chooseAttacks([])).toEqual([...controls, ...attacks]);
   expect(chooseAttacks(['slow-uploads', 'merges']).map(({ name }) => name)).toEqual(['merges', 'slow-uploads']);
 });

@@ -3,7 +3,7 @@ import { createAttempts } from './attempts.ts';
 
 const failing = () => Promise.reject(new Error('the sink is gone'));
 
-test('attempts: a subject that fails is reported, and the others are measured', async () => {
+test('attempts: a subject that fails is reported, and the other subjects are measured', async () => {
   const said: string[] = [];
   const { attempt } = createAttempts(
     (text) => said.push(text),

@@ -13,7 +13,7 @@ test('known variables: for a single service, the variables of the other service 
   expect([known.has('FRAMES_IN_FLIGHT_MAX'), known.has('PIPELINE_THREADS')]).toEqual([true, false]);
 });
 
-test('tune: every knob except the one of nats-server is a variable of a service', () => {
+test('tune: every knob except that of nats-server is a variable of a service', () => {
   const known = knownVariables();
   expect(knobs.map(({ name }) => name).filter((name) => !known.has(name))).toEqual(['sync']);
 });

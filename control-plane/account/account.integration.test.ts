@@ -71,7 +71,7 @@ test.each([
   expect([status, body.error]).toEqual([400, expect.stringMatching(problem)]);
 });
 
-test('account identity: reading and changing it need their scopes', async () => {
+test('account identity: a read and a change each need their own scope', async () => {
   const client = await plane.newAccount();
   const reader = await plane.newKey(client, ['account:find']);
   expect((await reader.get('/account')).status).toBe(200);

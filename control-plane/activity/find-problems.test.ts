@@ -65,7 +65,7 @@ test('problems: include the warnings about the settings of a live destination', 
   ]);
 });
 
-test('problems: a destination outside the live version has none', () => {
+test('problems: a destination outside the live version has no problems', () => {
   const failing = destination({ isLive: false, lately: { succeeded: 0, failed: 5 } });
   expect(findProblems(look({ destinations: [failing] }))).toEqual([]);
 });

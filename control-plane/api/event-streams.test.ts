@@ -42,7 +42,7 @@ test('event streams: a stream ends if the check of its key has no answer by the 
   await vi.waitFor(() => expect(streams.openCount).toBe(0));
 });
 
-test('event streams: a requested check covers one account, and a stream that it ends receives nothing more', async () => {
+test('event streams: a requested check covers one account, and a stream ended by the check receives nothing more', async () => {
   const streams = streamsOf();
   let push: (value: unknown) => void = () => undefined;
   const feed: Feed = {

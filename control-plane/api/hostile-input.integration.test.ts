@@ -47,7 +47,7 @@ test.each([
   [`{"a":${nested(63)}}`, 'probabilisticIdentity must not nest deeper than 64 levels'],
   [`{"a":${nested(100_000)}}`, 'probabilisticIdentity must not nest deeper than 64 levels'],
   [`{"a":"${nested(200)}"}`, undefined],
-])('bodies: depth case %#', async (identity, error) => {
+])('bodies: a field is refused only if it nests deeper than 64 levels (case %#)', async (identity, error) => {
   const raw = `{"type":"NodejsApi","name":"deep","probabilisticIdentity":${identity}}`;
   const answer = await client.call('POST', '/sources', { raw });
   expect(answer).toMatchObject(error === undefined ? { status: 200 } : { status: 400, body: { error } });

@@ -51,7 +51,7 @@ test('request limits: an owner waits for its own requests only', async () => {
   expect(await Promise.all(results)).toEqual(['done', 'done', 'done']);
 });
 
-test('request limits: requests in flight are limited, including those still sending, and finished ones make room', async () => {
+test('request limits: requests in flight are limited, including those still being sent, and finished requests make room', async () => {
   const limits = create(1, 2);
   const [sending, working] = [limits.enter('a'), limits.enter('a')];
   expect(() => limits.enter('a')).toThrow('too many');

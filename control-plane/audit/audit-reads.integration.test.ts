@@ -75,7 +75,7 @@ async function firstOfStream(client: Client): Promise<string> {
   return text;
 }
 
-test('audit of reads: each read of personal data is one entry that says who, what and by which scope, without a value', async () => {
+test('audit of reads: each read of personal data is one entry with the reader, the data and the scope, but without a value', async () => {
   const { client, destinationId } = await filled();
   const scopes = ['event:list', 'visitor:find', 'destination:find', 'quarantine:list', 'pii:read'];
   const reader = await plane.newKey(client, scopes);

@@ -167,7 +167,7 @@ test('audit: an action that cannot be audited is not done, and its answer shows 
   expect((await client.get('/keys')).body.entities).toHaveLength(1);
 });
 
-test('audit: an effect that fails after it was recorded is recorded as failed', async () => {
+test('audit: an effect that fails after its entry was written is recorded as failed', async () => {
   const client = await plane.newAccount();
   const settings = { httpDestinationUrl: 'https://example.com/' };
   const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });

@@ -79,7 +79,7 @@ test('bootstrap: an empty database gets an account, keys, a source and a destina
   expect(published).toEqual(expect.arrayContaining(hashes));
 });
 
-test('bootstrap: a second start changes nothing, and leaves what others added to the file', async () => {
+test('bootstrap: a second start changes nothing, and keeps what was added to the file', async () => {
   await run();
   const more = { ...(await credentials()), gateway: 'http://127.0.0.1:8080' };
   await writeFile(file, JSON.stringify(more));

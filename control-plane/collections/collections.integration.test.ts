@@ -438,7 +438,7 @@ test.each([
   expect([status, body.error]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('search: finds configuration by a part of the name, by event name, key or id, the closest first, and only what the key may list', async () => {
+test('search: finds configuration by part of a name, event name, key or id, closest first, and only what the key may list', async () => {
   const own = await plane.newAccount();
   const settings = { httpDestinationUrl: 'https://example.com/' };
   const add = async (path: string, body: object): Promise<string> => (await own.post(path, body)).body.id as string;

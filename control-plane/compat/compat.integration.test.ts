@@ -134,7 +134,7 @@ test('allowed events: follow the library’s rules for names, drop unknown desti
   ]);
 });
 
-test('data governance: one record, its categories sorted and numbered', async () => {
+test('data governance: is one record whose categories are sorted and numbered', async () => {
   const path = '/data-governance';
   const made = await library.post(path, {});
   expect(made.body).toMatchObject({

@@ -16,7 +16,7 @@ test('mapping templates: a mapping belongs to the template of its event name, or
   expect(templateOf('Facebook', { isDefault: false, eventName: '{{event.event}}!' })).toBeUndefined();
 });
 
-test('mapping templates: each mapped property is listed once, with whether it is personal', () => {
+test('mapping templates: each mapped property is listed once, and marked if it is personal', () => {
   const [template] = templatesOf('Facebook');
   const { mappings } = viewTemplate('Facebook', template as NonNullable<typeof template>);
   const properties = mappings.map(({ property }) => property);

@@ -34,7 +34,7 @@ test('console: any address opened in a browser serves the page, with a content p
   expect(consolePolicy).not.toContain('unsafe');
 });
 
-test('console: an unknown address is a 404 in JSON for a program, and under /rest/v1 also for a browser', async () => {
+test('console: an unknown address is a 404 in JSON for a program, and below /rest/v1 even for a browser', async () => {
   for (const [path, headers] of [
     ['/rest/v1/nothing', { accept: 'text/html' }],
     ['/nothing', { accept: 'application/json' }],

@@ -85,7 +85,7 @@ test.each([
   expect(answer.body.error).toMatch(message);
 });
 
-test('drafts: a destination without required settings is Disabled, and can be neither enabled nor published until they are set', async () => {
+test('drafts: a destination without its required settings is Disabled, and can be neither enabled nor published', async () => {
   const account = await plane.newAccount();
   const created = await account.post('/destinations', { type: 'HTTPDestination', name: 'Draft' });
   expect(created).toMatchObject({ status: 200, body: { status: 'Disabled', settings: { method: 'POST' } } });
@@ -271,7 +271,7 @@ test('list destinations: filters by status and type', async () => {
   expect((await own.get('/destinations?type=Nope')).status).toBe(400);
 });
 
-test('standard events: each is shown as it is sent without a mapping, with the settings of the draft and without any secret', async () => {
+test('standard events: each event is shown as sent without a mapping, with the settings of the draft and without any secret', async () => {
   const { body: made } = await client.post('/destinations', {
     type: 'SnapchatAdsCapi',
     settings: {

@@ -39,7 +39,7 @@ async function testAt(baseUrl: string, id: string): Promise<{ readonly status: n
   return { status: answer.status, body: await answer.json() };
 }
 
-test('destination test: sends one event and shows what went out and what came back', async () => {
+test('destination test: sends one event and shows the request and the answer', async () => {
   const id = await createDestination();
   platform.answer(() => ({ status: 202, headers: { 'x-seen': 'yes' }, body: 'taken' }));
   const { status, body } = await client.post(`/destinations/${id}/test`);
@@ -224,7 +224,7 @@ test('sandbox: a scenario that is unknown, or given without sandbox, is a 400', 
   expect((await client.post(path, { sandbox: true, scenario: 'nonsense' })).status).toBe(400);
 });
 
-test('destination test: no edit of the draft can send a stored secret to another address than it was set for', async () => {
+test('destination test: no edit of the draft can send a stored secret to an address other than its own', async () => {
   const elsewhere = await startScriptedDestination();
   try {
     const secrets = { headers: '{"X-Canary":"stored-canary"}', signingSecret: 'stored-canary' };

@@ -126,7 +126,7 @@ test.each([
   expect(() => merge(null, sent)).toThrow(message);
 });
 
-test('settings: missing required settings are named, invalid ones are refused', () => {
+test('settings: missing required settings are named, invalid settings are refused', () => {
   const missing = (given: Record<string, unknown>) => missingSettings(kind, given, sealer);
   expect(missing({})).toEqual(['url', 'token']);
   expect(missing({ url: 'nowhere' })).toEqual(['token']);

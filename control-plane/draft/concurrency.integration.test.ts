@@ -74,7 +74,7 @@ test('versions made at once by two control planes: their numbers have no gaps', 
   await second.stop();
 });
 
-test('publishes at once: one after the other, and exactly one is live', async () => {
+test('publishes at once: are done one after the other, and exactly one version is live', async () => {
   const client = await plane.newAccount();
   const versions = await Promise.all(
     writers.slice(0, 10).map(async () => (await client.post('/versions')).body.id as string),
@@ -91,7 +91,7 @@ test('publishes at once: one after the other, and exactly one is live', async ()
   expect(live[0].publishedAt).toBe(newest);
 });
 
-test('50 creates of one unique name: one is taken, the others are 409', async () => {
+test('50 creates of one unique name: one is accepted, the others get a 409', async () => {
   const client = await plane.newAccount();
   const answers = await Promise.all(writers.map(() => client.post('/collections/allowedEvents', { name: 'Same' })));
   const statuses = answers.map(({ status }) => status);
@@ -99,7 +99,7 @@ test('50 creates of one unique name: one is taken, the others are 409', async ()
   expect(statuses.filter((status) => status === 409)).toHaveLength(49);
 });
 
-test('deletes at once: one answers true, the others 404', async () => {
+test('deletes at once: one gets the answer true, the others get a 404', async () => {
   const client = await plane.newAccount();
   const id = await newDestination(client);
   const answers = await Promise.all(writers.map(() => client.delete(`/destinations/${id}`)));

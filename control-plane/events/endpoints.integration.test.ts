@@ -297,7 +297,7 @@ test('saved views: are listed by name, replaced and deleted, limited in number, 
   expect((await client.post('/event-views', { name: 'Meta', query: 'name=x' })).status).toBe(200);
 });
 
-test('count events: by name and UTC day of the requested days; a sampled event counts the events that it represents', async () => {
+test('count events: counts by name and UTC day of the requested days; a sampled event counts as the events that it represents', async () => {
   const day = (text: string): number => Date.parse(text);
   await addEvent('a', { timeMs: day('2023-11-13T23:59:59.999Z') });
   await addEvent('b', { timeMs: day('2023-11-14T00:00:00Z') });

@@ -20,7 +20,7 @@ test('probability to be best: agrees with a value known in closed form', () => {
   expect(unseen).toBeCloseTo(1 / 3, 4);
 });
 
-test('probability to be best: near 1 for rates that are far apart, and computed for very unequal numbers of visitors', () => {
+test('probability to be best: is near 1 for rates that are far apart, and works for very unequal numbers of visitors', () => {
   const crowd = { visitors: 1_000_000, conversions: 100_000 };
   expect(probabilityToBeBest([crowd, { visitors: 1_000_000, conversions: 110_000 }])[1]).toBeGreaterThan(0.999_999);
   const [ofCrowd = 0, ofFew = 0] = probabilityToBeBest([crowd, { visitors: 10, conversions: 1 }]);

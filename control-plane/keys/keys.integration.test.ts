@@ -42,7 +42,7 @@ test.each([
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('keys: a key cannot create one with more rights', async () => {
+test('keys: a key cannot create a key with more rights', async () => {
   const limited = await plane.newKey(client, ['key:create', 'source:list']);
   expect((await limited.post('/keys', { name: 'x', scopes: ['source:list'] })).status).toBe(200);
   for (const scopes of [['all'], ['source:list', 'source:create']]) {

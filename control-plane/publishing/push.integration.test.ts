@@ -249,7 +249,7 @@ test('a log that was away or wiped gets every configuration as soon as it is bac
   await nats.stop();
 });
 
-test('publish: an entry without a signature by the key for its account is replaced by a signed one', async () => {
+test('publish: an entry that is not signed by the key for its account is replaced by a signed entry', async () => {
   const client = await plane.newAccount();
   await client.publish();
   const key = accountKey(client.accountId);

@@ -115,7 +115,7 @@ test('order of effects: a released event leaves the quarantine only once the log
   await gate.close();
 });
 
-test('quarantine: an erasure deletes the events of the person, under each of its identifiers, and no others', async () => {
+test('quarantine: an erasure deletes the events of the person under each identifier, and no other events', async () => {
   const pool = openTestPool(plane.databaseUrl, 2);
   const claim = { userId: 'device', externalIds: ['ann'], emails: ['ann@example.com'], anonymousId: undefined };
   const [outcome] = (

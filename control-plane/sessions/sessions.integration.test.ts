@@ -34,7 +34,7 @@ const signIn = (key: string, headers = {}): Promise<Response> =>
 
 const cookieOf = (answer: Response): string => (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 
-test('session: replaces the key by a cookie that does not contain it, and that no script can read and no other site can send', async () => {
+test('session: the key is replaced by a cookie that does not contain it, that no script can read and no other site can send', async () => {
   const answer = await signIn(client.key);
   expect(answer.status).toBe(200);
   const header = answer.headers.get('set-cookie') ?? '';
@@ -146,7 +146,7 @@ test('session: signing out of an account ends all its cookies, including older o
   for (const cookie of [both, rest]) expect(await worksFor(cookie, second.accountId)).toEqual([true, true]);
 });
 
-test('session: signing in again with another key ends the sign-in before it', async () => {
+test('session: signing in again with another key ends the earlier sign-in', async () => {
   const before = cookieOf(await signIn(client.key));
   const key = await plane.newKey(client, ['destination:list']);
   const after = cookieOf(await signIn(key.key, { cookie: before }));
@@ -207,7 +207,7 @@ test('sign-in link: signs in once, to the account of its key, and is recorded', 
   expect(actions).toEqual(expect.arrayContaining(['session.link', 'session.create']));
 });
 
-test('sign-in link: only for a key of the account, only by a caller that may create keys, and only until it expires', async () => {
+test('sign-in link: works only for a key of the account, for a caller that may create keys, and until the link expires', async () => {
   const other = await plane.newAccount();
   expect((await client.post('/sign-in-links', { key: other.key })).status).toBe(400);
   const reader = await plane.newKey(client, ['destination:list']);
@@ -267,7 +267,7 @@ test('user: an invitation signs in once, with the scopes of the role, and the au
   });
 });
 
-test('user: an account keeps its last admin, also when two remove each other at once', async () => {
+test('user: an account keeps its last admin, even when two admins remove each other at once', async () => {
   const owner = await plane.newAccount();
   const [ann, bob] = [await invite(owner, 'admin', 'ann@example.com'), await invite(owner, 'admin', 'bob@example.com')];
   const answers = await Promise.all([

@@ -90,7 +90,7 @@ test.each([
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('patch source: changes the fields that control it, ignores read-only fields, and clears with null', async () => {
+test('patch source: changes the fields that control the source, ignores read-only fields, and clears fields with null', async () => {
   const { body: created } = await client.post('/sources', { type: 'WebSource', name: 'Web' });
   const path = `/sources/${created.id}`;
   expect((await client.patch(path, created)).body).toEqual(created);
@@ -138,7 +138,7 @@ test('tokens: a key that may only read sources cannot get their keys, neither fr
   expect((await sender.get(`/sources/${created.id}/tokens`)).body).toEqual(tokens);
 });
 
-test('tokens: every source has a live and a test key, and only its owner reads them', async () => {
+test('tokens: every source has a live and a test key, and only its owner can read them', async () => {
   const { body: created } = await client.post('/sources', { type: 'NodejsApi' });
   const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
   expect(tokens).toEqual({
@@ -154,7 +154,7 @@ test('tokens: every source has a live and a test key, and only its owner reads t
   expect((await client.post('/sources/nothing/tokens/rotate')).status).toBe(404);
 });
 
-test('secret: a web source gets a secret on request, which is published sealed, and a new secret ends the old one', async () => {
+test('secret: a web source gets a secret on request, the secret is published sealed, and a new secret ends the old one', async () => {
   const owner = await plane.newAccount();
   const { body: web } = await owner.post('/sources', { type: 'WebSource' });
   const { body: server } = await owner.post('/sources', { type: 'NodejsApi' });

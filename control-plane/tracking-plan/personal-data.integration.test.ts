@@ -78,7 +78,7 @@ test('personal data: findings of the account are listed with a proposal, also as
   expect(lines[2]).toContain(`"Signup","event_properties.contact","email","shape","open","40","39","'=aa@aa.aa"`);
 });
 
-test('personal data: a proposal is a rule in the draft, which covers the property once it is published', async () => {
+test('personal data: a proposal becomes a rule in the draft, and the property is covered once the rule is published', async () => {
   await addFinding('Signup', 'event_properties.contact', 'email');
   await addFinding('*', 'default_properties.current_url', 'email');
   for (const finding of [

@@ -140,7 +140,7 @@ async function compare(client: Client, model: Model): Promise<void> {
   }
 }
 
-test('draft: the history of any sequence of edits, reverts and publishes is exact, and abandon undoes what is left', async () => {
+test('draft: after any sequence of edits, reverts and publishes the history is exact, and abandon undoes the rest', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 20 }), async (steps) => {
       const client = await plane.newAccount();

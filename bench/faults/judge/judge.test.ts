@@ -61,7 +61,7 @@ test('judge: an acknowledged event that never arrives is lost, and its id is rep
   });
 });
 
-test('judge: an event that reached one destination is still lost at the other', () => {
+test('judge: an event that reached one of two destinations is still lost at the other destination', () => {
   const ledger = ledgerOf(1, 1);
   const { destinations } = judge(evidence(ledger, [], { arrivals: { one: [arrival('1/1')], other: [] } }));
   expect(destinations).toMatchObject({ one: { lost: 0 }, other: { lost: 1 } });
@@ -81,7 +81,7 @@ test('judge: a second delivery with the same key is a repeat, a second delivery 
   });
 });
 
-test('judge: a double under a new key also counts if the event was not acknowledged', () => {
+test('judge: a double under a new key counts even if the event was not acknowledged', () => {
   const ledger = ledgerOf(1, 1, ['1/1']);
   expect(judgeOne(ledger, ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({ doubled: 1 });
 });

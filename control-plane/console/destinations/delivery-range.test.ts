@@ -4,7 +4,7 @@ import { eventsLink, localTime, readRange } from './delivery-range.ts';
 const nowMs = new Date(2026, 10, 27, 16, 30, 20).getTime();
 const read = (query: string) => readRange(new URLSearchParams(query), nowMs);
 
-test('delivery range: an offered range ends with the minute, and a custom one is in the viewer’s time zone', () => {
+test('delivery range: an offered range ends with the minute, and a custom range is in the viewer’s time zone', () => {
   const endMs = new Date(2026, 10, 27, 16, 31).getTime();
   expect(read('')).toEqual({ fromMs: endMs - 86_400_000, toMs: endMs });
   expect(read('range=10m')).toEqual({ fromMs: endMs - 600_000, toMs: endMs });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isUnsaved } from './edit-form.tsx';
 
-test('edit form: changes are unsaved until they are being saved, and again if saving fails', () => {
+test('edit form: changes count as unsaved until they are being saved, and again if saving fails', () => {
   const of = (written: string, sent: string | undefined, status: 'idle' | 'pending' | 'success' | 'error') =>
     isUnsaved({ written, saved: 'a', sent, status });
   expect(of('a', undefined, 'idle')).toBe(false);

@@ -11,7 +11,7 @@ const known = knownPaths({
   ],
 });
 
-test('paths: an unknown path gets a warning that suggests the nearest known one', () => {
+test('paths: an unknown path gets a warning that suggests the nearest known path', () => {
   const fine = [
     'event.event',
     ' $event.event_properties.coupon ',

@@ -121,7 +121,7 @@ test('assignment: the published algorithm decides the variant, and the answer ha
   expect(control.body).not.toHaveProperty('redirect');
 });
 
-test('assignment: fifty first calls at once store one assignment and an impression each', async () => {
+test('assignment: fifty first calls at once store a single assignment, and one impression per call', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask('crowd')));
   expect(new Set(answers.map(({ body }) => body['variant_id']))).toEqual(new Set([bucketed('crowd')]));
   expect(await storedOf('crowd')).toEqual([{ visitor_id: 'crowd', variant_id: bucketed('crowd') }]);
@@ -299,7 +299,7 @@ test('merged visitors: every id of one visitor has its earliest assignment', asy
   expect(await storedOf(survivor)).toEqual([]);
 });
 
-test('erased visitors: their assignments are deleted, and a visitor who comes back is new', async () => {
+test('erased visitors: their assignments are deleted, and a visitor who comes back is treated as new', async () => {
   await addVisitor('gone', null);
   await ask('gone');
   expect(await storedOf('gone')).toHaveLength(1);

@@ -14,7 +14,7 @@ test('batch: calls made in the same turn share batches, and each call has its ow
   expect(batches).toEqual([[1, 2, 3], [4]]);
 });
 
-test('batch: no more calls are in flight than the limit, and waiting ones come next', async () => {
+test('batch: calls in flight and waiting calls are limited, and waiting calls come next', async () => {
   const releases: (() => void)[] = [];
   const call = batchCalls(
     async (items: readonly string[]) => {

@@ -3,7 +3,7 @@ import { createExperimentLimits } from './experiment-limits.ts';
 
 const rates = { lookups: 2, assignments: 1, impressions: 5, work: 1_000, pageWorkMax: 1_500 };
 
-test('experiment limits: only the account that used up its rate is refused, and it is served again a second later', () => {
+test('experiment limits: only an account that used up its rate is refused, and the account is served again a second later', () => {
   const limits = createExperimentLimits(rates);
   const spendAll = (accountId: string, nowMs: number): number => {
     let spent = 0;
