@@ -63,7 +63,7 @@ describe('synthetic value', () => {
     if (text.includes('-01-')) expect(Number.isNaN(Date.parse(String(syntheticValue(text, 'seed'))))).toBe(false);
   });
 
-  it("names: property names that could contain personal data are replaced", () => {
+  it('names: property names that could contain personal data are replaced', () => {
     const made = syntheticValue({ plan: 1, 'ada@example.com': 2, '+491701234567': 3, order_4917012: 4 }, 's');
     expect(Object.keys(made as object)).toEqual(['plan', 'property_1', 'property_2', 'property_3']);
   });
