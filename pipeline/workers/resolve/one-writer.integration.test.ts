@@ -144,33 +144,52 @@ test('one writer: a resolver that was paused before it stored a checkpoint adds 
     await owner.stop(5_000);
   }));
 
+const openWriter = async (rig: ResolverRig, confirm = (): Promise<void> => Promise.resolve()) => {
+  const writer = new PartitionWriter({
+    partition: 0,
+    connection: rig.pipelineConnection,
+    settings: defaultSettings,
+    logger: pino({ level: 'silent' }),
+    counts: { publish_retries: 0, lost_frames: 0 },
+    signal: new AbortController().signal,
+    confirm,
+  });
+  await writer.open();
+  const subject = eventsSubject(rig.account, 0);
+  return {
+    write: (msgId: string) => writer.publish({ subject, payload: Buffer.from('{}\n'), msgId }),
+    stored: async (): Promise<number | undefined> =>
+      (await countBySubject(rig.connection, streams.events, subject)).get(subject),
+    purge: () => purgeSubject(rig.connection, streams.events, subject),
+    close: () => writer.close(),
+  };
+};
+
 test('one writer: where the last message of a subject is gone, the owner is asked for before anything is written', () =>
   withRig(async (rig) => {
     let isOwner = true;
     const taken = new Error('another resolver has the partition');
-    const writer = new PartitionWriter({
-      partition: 0,
-      connection: rig.pipelineConnection,
-      settings: defaultSettings,
-      logger: pino({ level: 'silent' }),
-      counts: { publish_retries: 0, lost_frames: 0 },
-      signal: new AbortController().signal,
-      confirm: () => (isOwner ? Promise.resolve() : Promise.reject(taken)),
-    });
-    await writer.open();
-    const subject = eventsSubject(rig.account, 0);
-    const write = async (msgId: string): Promise<number> =>
-      (await writer.publish({ subject, payload: Buffer.from('{}\n'), msgId })).seq;
-    const stored = async (): Promise<number | undefined> =>
-      (await countBySubject(rig.connection, streams.events, subject)).get(subject);
-    await write('first');
-    await purgeSubject(rig.connection, streams.events, subject);
+    const writer = await openWriter(rig, () => (isOwner ? Promise.resolve() : Promise.reject(taken)));
+    await writer.write(randomUUID());
+    await writer.purge();
     isOwner = false;
-    await expect(write('second')).rejects.toBe(taken);
-    expect(await stored()).toBeUndefined();
+    await expect(writer.write(randomUUID())).rejects.toBe(taken);
+    expect(await writer.stored()).toBeUndefined();
     isOwner = true;
-    await write('third');
-    expect(await stored()).toBe(1);
+    await writer.write(randomUUID());
+    expect(await writer.stored()).toBe(1);
+    writer.close();
+  }));
+
+test('one writer: after a message that the log has already, the next message still follows the newest message', () =>
+  withRig(async (rig) => {
+    const writer = await openWriter(rig);
+    const first = randomUUID();
+    const { seq } = await writer.write(first);
+    await writer.write(randomUUID());
+    expect(await writer.write(first)).toEqual({ seq, duplicate: true });
+    expect(await writer.write(randomUUID())).toMatchObject({ duplicate: false });
+    expect(await writer.stored()).toBe(3);
     writer.close();
   }));
 

@@ -174,7 +174,9 @@ export class PartitionWriter {
         ...next,
         timeoutMs: settings.publishTimeoutMs,
       });
-      this.#last.set(subject, { seq: published.seq, msgId });
+      // For a message that the log has already it returns the first sequence, which later messages may follow.
+      if (!published.duplicate || published.seq > (this.#last.get(subject) ?? neverStored).seq)
+        this.#last.set(subject, { seq: published.seq, msgId });
       return published;
     } catch (error) {
       if (!(error instanceof PublishError) || error.reason !== 'not_last') throw error;
