@@ -46,7 +46,7 @@ const visitor = fc
     return custom === undefined ? properties : { ...properties, custom_properties: custom };
   });
 
-test('resolved lines: encodeVisitor: reads back as the event and its visitor, whatever they hold', () => {
+test('resolved lines: encodeVisitor: a written line reads back as the same event and visitor, whatever they contain', () => {
   fc.assert(
     fc.property(object, object, visitor, fc.string(), (properties, context, of, id) => {
       const text = lineOf(encode(properties, context), id, new VisitorProperties(of));
@@ -71,7 +71,7 @@ test('resolved lines: encodeVisitor: reads back as the event and its visitor, wh
   );
 });
 
-test('resolved lines: encodeVisitor: takes the text of the properties as it is, with the spaces PostgreSQL puts in', () => {
+test('resolved lines: encodeVisitor: properties given as JSON text with the spaces that PostgreSQL puts in are read back', () => {
   const properties = new VisitorProperties({ city: 'Oslo' }, '{"city": "Oslo"}');
   expect(parseResolved(lineOf(encode({}, {}), 'v', properties)).visitor).toEqual({
     id: 'v',

@@ -87,7 +87,7 @@ test('HashSet: takes at most 13.1 bytes a hash when full, and starts small', () 
   expect(set.bytes / set.size).toBeLessThan(13.1);
 });
 
-test('HashSet: a list added as a whole is the list added one by one', () => {
+test('HashSet: adding a list as a whole gives the same set as adding its hashes one by one', () => {
   const lists = fc.array(fc.array(fc.record({ high: half, low: half }), { maxLength: 60 }), { maxLength: 8 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 8 }), lists, (max, first, all) => {

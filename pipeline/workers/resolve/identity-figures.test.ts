@@ -5,7 +5,7 @@ const hourMs = 3_600_000;
 const at = (sourceId: string, receivedAtMs: number, count = 1) =>
   ({ accountId: 'a', sourceId, receivedAtMs, reason: 'blocked', count }) as const;
 
-test('identity figures: counts of an hour are one row, and what could not be written is counted with what follows', () => {
+test('identity figures: the counts of an hour form one row, and counts that could not be written are added to later counts', () => {
   const figures = new IdentityFigures();
   figures.add(at('s', hourMs + 1));
   figures.add(at('s', hourMs + 2, 4));
@@ -26,7 +26,7 @@ test('identity figures: counts of an hour are one row, and what could not be wri
   expect(figures.stats()).toEqual({ 'identity_left_out:a': 7, 'source_identity_left_out:s': 7 });
 });
 
-test('identity figures: the same source, reason and hour of two accounts are two rows, also of what is written again', () => {
+test('identity figures: two accounts with the same source, reason and hour have two rows, also when the rows are kept for later', () => {
   const figures = new IdentityFigures();
   for (const [accountId, count] of [
     ['a', 1],
@@ -42,7 +42,7 @@ test('identity figures: the same source, reason and hour of two accounts are two
   expect(figures.take()).toEqual(taken);
 });
 
-test('identity figures: more sources than have a place are counted as skipped', () => {
+test('identity figures: counts of sources beyond the 5,000 rows that fit are counted as skipped', () => {
   const figures = new IdentityFigures();
   for (let n = 0; n < 5_003; n += 1) figures.add(at(`s-${n}`, 1, 2));
   expect(figures.skipped).toBe(6);

@@ -58,7 +58,7 @@ const event = (source: string, body: TestEvent['body'], more: Partial<TestEvent>
   ...more,
 });
 
-test('identity settings: values that the account blocks connect no visitors, in upper or lower case and in any brackets', async () => {
+test('identity settings: a value that the account blocks identifies no visitor, in any letter case and in any brackets', async () => {
   const blockedValues = ['House Account', 'walk-in@shop.example'];
   const { ids, visitors, stats, find, findEmail } = await resolve({ blockedValues }, [
     event(server, { userId: 'device-1', externalId: ' [house account] ' }),
@@ -79,7 +79,7 @@ test('identity settings: values that the account blocks connect no visitors, in 
   expect(stats['placeholder_identifiers']).toBe(5);
 });
 
-test('identity settings: a change is in force for the next event, and a retry across it stays one event', async () => {
+test('identity settings: a change applies from the next event on, and an event sent again after the change counts once', async () => {
   const order = event(server, { userId: 'device-1', externalId: 'shared' }, { id: 'order-1' });
   const { ids, stats, find } = await resolve(undefined, [
     order,
@@ -93,7 +93,7 @@ test('identity settings: a change is in force for the next event, and a retry ac
   expect((await find('shared'))?.id).toBe('device-1');
 });
 
-test('identity settings: an e-mail address identifies unless the account says otherwise, and is a property in any case', async () => {
+test('identity settings: an e-mail address identifies a visitor unless the account turns this off, and is a property either way', async () => {
   const events = [event(server, { email: 'a@example.com' }), event(server, { email: 'a@example.com' })];
   const usual = await resolve({ emailIdentifies: true }, events);
   expect(new Set(usual.ids).size).toBe(1);
@@ -103,7 +103,7 @@ test('identity settings: an e-mail address identifies unless the account says ot
   expect(await findEmail('a@example.com')).toBeUndefined();
 });
 
-test('identity settings: a visitor has one externalId, or as many as the account allows; two known people stay two', async () => {
+test('identity settings: a visitor has one externalId, or as many as the account allows; two known people are not merged', async () => {
   const events = [
     event(server, { externalId: 'known-elsewhere' }),
     event(server, { userId: 'device', externalId: 'c-1' }),
@@ -145,7 +145,7 @@ test('identity settings: public keys overwrite what servers have set, and merge 
   expect(allowed.stats).toMatchObject({ server_values_kept: 0, people_kept_apart: 0 });
 });
 
-test('identity settings: over the limit of its kind an identifier leads to no visitor, its event is accepted, and the device is signed in', async () => {
+test('identity settings: an identifier over the limit of its kind is not added to the visitor; its event is accepted, its device signed in', async () => {
   const { ids, stats, find, findEmail, findId } = await resolve({ emailsMax: 2, userIdsMax: 2 }, [
     event(server, { externalId: 'c-1', email: 'a@example.com' }),
     event(server, { externalId: 'c-1', email: 'b@example.com' }),
@@ -177,7 +177,7 @@ test('identity settings: over the limit of its kind an identifier leads to no vi
   expect(stats['visitors_full']).toBe(0);
 });
 
-test('identity settings: the kind of the highest priority decides whose an event is and merges no visitors, and no public key merges by it', async () => {
+test('identity settings: the identifier kind ranked first decides the visitor of an event and merges no visitors, with any key', async () => {
   const events = [
     event(server, { externalId: 'c-1', email: 'a@example.com' }),
     event(server, { externalId: 'c-2', email: 'b@example.com' }),

@@ -97,7 +97,7 @@ test('one writer: a resolver that was paused before it published is refused by t
     await owner.stop(5_000);
   }));
 
-test('one writer: a resolver that was paused while retention removed what its successor wrote writes nothing, and ends', () =>
+test('one writer: a resolver that was paused while retention removed the frames of its successor writes nothing, and ends', () =>
   withPredecessor(async ({ gate, own }, rig) => {
     const paused = await rig.start(0, own);
     const failure = failureOf(paused);
@@ -118,7 +118,7 @@ test('one writer: a resolver that was paused while retention removed what its su
     await owner.stop(5_000);
   }));
 
-test('one writer: a resolver that was paused before it stored a checkpoint adds none to those of its successor', () =>
+test('one writer: a resolver that was paused before it stored a checkpoint stores none after its successor took over', () =>
   withPredecessor(async ({ gate, own }, rig) => {
     const settings = { ...defaultSettings, checkpointEveryMs: 20 };
     const subject = deduplicationSubject(0);
@@ -165,7 +165,7 @@ const openWriter = async (rig: ResolverRig, confirm = (): Promise<void> => Promi
   };
 };
 
-test('one writer: where the last message of a subject is gone, the owner is asked for before anything is written', () =>
+test('one writer: if the last message of a subject is gone, ownership of the partition is confirmed before anything is written', () =>
   withRig(async (rig) => {
     let isOwner = true;
     const taken = new Error('another resolver has the partition');
@@ -193,7 +193,7 @@ test('one writer: after a message that the log has already, the next message sti
     writer.close();
   }));
 
-test('one writer: a resolver that was paused while it copied a flood to a queue acknowledges nothing of it, and ends', () =>
+test('one writer: a resolver that was paused while it copied a flood to a queue acknowledges no frame of the flood, and ends', () =>
   withPredecessor(async ({ gate, own }, rig) => {
     const store = createVisitorStore(rig.pool);
     const stuck: ResolverOptions['visitors'] = {
@@ -224,7 +224,7 @@ test('one writer: a resolver that was paused while it copied a flood to a queue 
     await owner.stop(5_000);
   }));
 
-test('one writer: a resolver that was paused before it removed a queue takes nothing that its successor stored there', () =>
+test('one writer: a resolver that was paused before it removed a queue leaves messages that arrived there in the meantime', () =>
   withPredecessor(async ({ gate, own }, rig) => {
     const store = createVisitorStore(rig.pool);
     let resolveAll: () => void = () => undefined;
@@ -253,7 +253,7 @@ test('one writer: a resolver that was paused before it removed a queue takes not
     await paused.stop(5_000);
   }));
 
-test('one writer: what an earlier build, which names no sequence, stores beside its owner is not written again', () =>
+test('one writer: if an earlier build, which names no sequence, writes too, the owner ends and its successor resolves no id twice', () =>
   withRig(async (rig) => {
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
     await rig.send(0, [event(0)]);
@@ -307,7 +307,7 @@ test.each(['the last frame of an idle partition', 'all of EVENTS'])(
     }),
 );
 
-test('one writer: a resolver that takes over resolves nothing from what its process read before', () =>
+test('one writer: a resolver that takes over does not use visitors that its process read before', () =>
   withRig(async (rig) => {
     const store = createVisitorStore(rig.pool, { trustedMs: Infinity });
     const known = (given: JsonObject[], receivedAtMs = Date.now()): VisitorTouch => ({

@@ -132,7 +132,7 @@ test.each<{
     written: ['withdraws', 'ordinary'],
   },
 ])(
-  'order of effects: a frame is acknowledged, and its events go on, only once $into has stored its part',
+  'order of effects: a frame is acknowledged, and its events continue, only once $into has stored its share of them',
   ({ into, subject, with: own, written }) =>
     onGatedLog(async ({ rig, gate, connection }) => {
       const before = await storedIn(rig, into);

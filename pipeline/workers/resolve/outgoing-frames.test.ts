@@ -49,7 +49,7 @@ function frames(frameBytesMax: number, events: readonly Added[]) {
 
 const idsIn = ({ payload }: OutgoingFrame): string[] => decodeResolved(payload).map(({ event: { id } }) => id);
 
-test('outgoing frames: one an account, in order, with the hashes of its ids', () => {
+test('outgoing frames: each account gets a frame of its own, with its events in order and the hashes of their ids', () => {
   const made = frames(1_000, [
     ['a', '1'],
     ['b', '2'],
@@ -62,7 +62,7 @@ test('outgoing frames: one an account, in order, with the hashes of its ids', ()
   expect(decodeHashes(made[0]?.ids ?? '')).toEqual([hashEvent('a', '1'), hashEvent('a', '3')]);
 });
 
-test('outgoing frames: closed before they grow over the limit; a line larger than it travels alone', () => {
+test('outgoing frames: a frame is closed before it exceeds the limit; a line over the limit gets a frame of its own', () => {
   const made = frames(300, [
     ['a', '1'],
     ['a', '2'],
@@ -92,7 +92,7 @@ test('outgoing frames: the message id depends on the account and the events, not
   expect(new Set([first?.msgId, fewer?.msgId, other?.msgId]).size).toBe(3);
 });
 
-test('outgoing frames: a visitor stands in a frame once, again after it changed, and again in the next frame', () => {
+test('outgoing frames: a visitor is written once per frame, again after it changed, and again in the next frame', () => {
   const large = new VisitorProperties({ email: 'a@b.c', bio: 'x'.repeat(1_000) });
   const changed = large.with({ city: 'Oslo' });
   const made = frames(4_000, [
@@ -107,7 +107,7 @@ test('outgoing frames: a visitor stands in a frame once, again after it changed,
   expect(cities).toEqual([...Array.from({ length: 10 }), ...Array.from({ length: 21 }, () => 'Oslo')]);
 });
 
-test('outgoing frames: an event that is too large with its visitor is not added, nor is its visitor known after it', () => {
+test('outgoing frames: an event that is too large with its visitor is not added, and later events do not refer to that visitor', () => {
   const large = new VisitorProperties({ bio: 'x'.repeat(1_000) });
   const { outgoing, add } = open(4_000, 1_150);
   expect([add(['a', '1'.repeat(100), large]), add(['a', '2', large]), add(['a', '3'])]).toEqual([false, true, true]);

@@ -50,7 +50,7 @@ const identify = (source: string, body: TestEvent['body']): TestEvent => ({ sour
 const track = (source: string, body: TestEvent['body']): TestEvent => ({ source, body: { event: 'E', ...body } });
 const visitorsOf = (written: readonly ResolvedEvent[]) => written.map(({ visitor }) => visitor);
 
-test('people: two people who share a browser stay two, and no event of one carries data of the other', async () => {
+test('people: two people who share a browser are not merged, and no event of one carries data of the other', async () => {
   const { written, find, stats } = await resolve([
     track(web, { userId: 'browser-1' }),
     identify(web, {
@@ -83,7 +83,7 @@ test('people: two people who share a browser stay two, and no event of one carri
 });
 
 test.each(['undefined', 'null', '[object Object]', '00000000-0000-0000-0000-000000000000', '(Not set)', 'XXXXX'])(
-  'people: the placeholder %s connects no visitors, whichever identifier of an event it is',
+  'people: the placeholder %s identifies no visitor, whichever identifier field of an event contains it',
   async (none) => {
     const { written, stats, find } = await resolve([
       identify(web, { userId: none, externalId: 'carl-3', userProperties: { email: 'carl@example.com' } }),
@@ -105,7 +105,7 @@ test.each(['undefined', 'null', '[object Object]', '00000000-0000-0000-0000-0000
   },
 );
 
-test('people: an alias of a server makes one of two known people', async () => {
+test('people: an alias sent by a server merges two known people', async () => {
   const aliasBody = {
     event: '$alias',
     userId: 'old-7',
@@ -131,7 +131,7 @@ test('people: an alias of a server makes one of two known people', async () => {
   expect(refused.stats['people_kept_apart']).toBe(1);
 });
 
-test('people: a public key does not put its address over the one that a server has set', async () => {
+test('people: a public key does not overwrite the e-mail address that a server has set', async () => {
   const { written, find, stats } = await resolve([
     identify(server, {
       userId: 'user-42',
@@ -155,7 +155,7 @@ test('people: a public key does not put its address over the one that a server h
   expect(JSON.stringify(written)).not.toMatch(/server_set|set_by_server|setByServer/);
 });
 
-test('people: a test key changes no live visitor, and what it says stays with its event', async () => {
+test('people: a test key changes no live visitor, and its values appear only in its own event', async () => {
   const { account, written, find } = await resolve([
     identify(server, { userId: 'u', externalId: 'c-1', userProperties: { first_name: 'Ada' } }),
     { ...identify(server, { externalId: 'c-1', userProperties: { first_name: 'TEST', email: 't@e.st' } }), test: true },
@@ -174,7 +174,7 @@ test('people: a test key changes no live visitor, and what it says stays with it
   }
 });
 
-test('deduplication: an id of the test key, or of another source, is another event; a source’s own retry is none', async () => {
+test('deduplication: the same id from the test key or another source is a different event; a retry by the same source is a duplicate', async () => {
   const body = { userId: 'u' };
   const { written, stats } = await resolve([
     { ...track(server, body), id: 'order-1', test: true },
@@ -192,7 +192,7 @@ test('deduplication: an id of the test key, or of another source, is another eve
   expect(stats['duplicates']).toBe(3);
 });
 
-test('deduplication: what the previous build resolved is known after an upgrade', async () => {
+test('deduplication: an id that the previous build resolved is still a duplicate after an upgrade', async () => {
   const account = randomUUID();
   const claim = { userId: 'u', externalIds: ['c-1'], emails: [] };
   await publish(rig.connection, eventsSubject(account, 3), Buffer.from('of the previous build'), {

@@ -33,7 +33,7 @@ const rowsOf = async (account: string): Promise<readonly object[]> => {
   return rows;
 };
 
-test('personal data: what resolved events carry is found, of its own account, without a value in any column', async () => {
+test('personal data: personal data in resolved events is recorded for its own account, without a value in any column', async () => {
   const account = randomUUID();
   const resolver = await rig.start(0);
   const body = {
@@ -71,7 +71,7 @@ test('personal data: what resolved events carry is found, of its own account, wi
   ]);
 });
 
-test('personal data: counts of several writers add up, and an account has no more findings than its bound', async () => {
+test('personal data: counts of several writers add up, and an account has no more findings than its limit', async () => {
   const accountId = randomUUID();
   const store = createPersonalDataStore(rig.pool);
   const finding = (n: number): PersonalFinding => ({

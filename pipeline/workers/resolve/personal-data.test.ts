@@ -22,7 +22,7 @@ function found(events: readonly SampledEvent[]): readonly string[] {
   return personalData.take().map(({ event: name, property, kind, basis }) => `${name} ${property} ${kind} by ${basis}`);
 }
 
-test('personal data: a property whose name and values agree is found after 3 values, by its shape alone after 20', () => {
+test('personal data: a property is found after 3 values if name and values agree, after 20 if only the shape of the values fits', () => {
   const mail = (n: number) => `person${n}@example.com`;
   expect(found(times(2).map((n) => event({ email: mail(n) })))).toEqual([]);
   expect(found(times(3).map((n) => event({ email: mail(n) })))).toEqual([
@@ -37,7 +37,7 @@ test('personal data: a property whose name and values agree is found after 3 val
   expect(found(times(100).map((n) => event({ contact: n % 2 === 0 ? mail(n) : 'none' })))).toEqual([]);
 });
 
-test('personal data: what stands within objects, lists, the context and the visitor is found under its path', () => {
+test('personal data: values within objects, lists, the context and the visitor are found under their paths', () => {
   const of = (n: number): SampledEvent =>
     event(
       { billing: { first_name: `Ada${n}` }, guests: [{ dob: '1990-01-31' }] },
@@ -54,7 +54,7 @@ test('personal data: what stands within objects, lists, the context and the visi
   ]);
 });
 
-test('personal data: no value and no name with data in it is kept', () => {
+test('personal data: neither values nor property names that contain data are kept', () => {
   const personalData = new PersonalData();
   for (const n of times(30)) {
     personalData.sample(
@@ -67,7 +67,7 @@ test('personal data: no value and no name with data in it is kept', () => {
   expect(JSON.stringify(rows)).not.toMatch(/canary/);
 });
 
-test('personal data: a second time only what is new is reported, and test events are not looked at', () => {
+test('personal data: each report has only what is new since the report before, and test events are ignored', () => {
   const personalData = new PersonalData();
   const mail = event({ email: 'a@example.com' });
   for (const _ of times(3)) personalData.sample(mail, nowMs);
@@ -79,7 +79,7 @@ test('personal data: a second time only what is new is reported, and test events
   expect(personalData.take()).toMatchObject([{ seen: 1, matched: 1 }]);
 });
 
-test('personal data: events per second and properties are bounded, for an account and for all together', () => {
+test('personal data: sampled events per second are limited per account and in total, and the number of properties is limited', () => {
   const personalData = new PersonalData();
   const taken = (account: string, at: number): number =>
     times(50).filter(() => personalData.takes(account, 100, at)).length;

@@ -48,7 +48,7 @@ describe('readEvent', () => {
     expect(propertiesOf(readEvent(envelope(body), rules))).toEqual(expected);
   });
 
-  it('readEvent: options of destinations go into the context, and a yes or no for each into integrations', () => {
+  it('readEvent: options of a destination go into the context, and whether it is switched on goes into integrations', () => {
     const event = readEvent(envelope({ integrations: { All: false, GA4: { clientId: '5.7' }, Other: {} } }), rules);
     expect(contextOf(event)).toEqual({ integrations: { GA4: { clientId: '5.7' } } });
     expect(event.integrations).toEqual({ All: false, GA4: true, Other: true });
@@ -56,7 +56,7 @@ describe('readEvent', () => {
     expect(contextOf(readEvent(envelope({ integrations: large }), rules))).toEqual({});
   });
 
-  it('readTouch: ids of clicks are properties of the visitor, with the time of the event', () => {
+  it('readTouch: click ids are properties of the visitor, with the time of the event', () => {
     const page = { current_url: 'https://a.test/?gclid=G', _fbp: 'fb.1.2.3' };
     expect(given({ defaultProperties: page, time: 5 })).toEqual({
       click_ids: { gclid: { id: 'G', at: 5 }, _fbp: { id: 'fb.1.2.3', at: 5 } },
@@ -66,7 +66,7 @@ describe('readEvent', () => {
     });
   });
 
-  it('readEvent: identify is the $identify event with the properties it gives', () => {
+  it('readEvent: an identify becomes the $identify event, with its userProperties as event properties', () => {
     const event = readEvent(envelope({ userProperties: { city: 'Oslo', zip: null } }, { kind: 'identify' }), rules);
     expect({ ...event, properties: propertiesOf(event) }).toMatchObject({
       name: '$identify',
@@ -74,7 +74,7 @@ describe('readEvent', () => {
     });
   });
 
-  it('readEvent: happened when the client says, else when it was accepted', () => {
+  it('readEvent: the time of an event is that of the client, else the time when the event was accepted', () => {
     expect(readEvent(envelope({ time: 5 }), rules).timeMs).toBe(5);
     expect(readEvent(envelope({ time: null }), rules).timeMs).toBe(1_000);
   });
@@ -128,7 +128,7 @@ describe('readEvent', () => {
     expect(contextOf(readEvent(envelope(body, more), ofServer))).toEqual(expected);
   });
 
-  it('readEvent: a source that excludes the request context keeps neither address nor User-Agent of it', () => {
+  it('readEvent: for a source that excludes the request context, neither its address nor its User-Agent is kept', () => {
     const excluding = { ...rules, excludeRequestContext: true };
     const event = readEvent(envelope({ identityContext: { ip: '3' } }, { ip: '1', ua: 'A' }), excluding);
     expect(contextOf(event)).toEqual({ ip: '3' });
@@ -167,18 +167,18 @@ describe('readTouch', () => {
     expect(touchOf(envelope(body)).claim).toMatchObject(expected);
   });
 
-  it('readTouch: an event without identifiers gets an id of its own, others do not', () => {
+  it('readTouch: an event without identifiers gets an anonymous id, an event with an identifier does not', () => {
     expect(touchOf(envelope({})).claim.anonymousId).toBeDefined();
     expect(touchOf(envelope({ email: 'a@b.c' })).claim.anonymousId).toBeUndefined();
   });
 
-  it('readTouch: what identifies is a property too, in the spelling of userProperties where they have it', () => {
+  it('readTouch: an identifier is also a property, spelled as in userProperties if it is given there', () => {
     expect(given({ externalId: 'x', email: 'Ann@B.c' })).toMatchObject({ external_id: 'x', email: 'ann@b.c' });
     expect(given({ email: 'ann@b.c', userProperties: { email: 'Ann@B.c' } })).toMatchObject({ email: 'Ann@B.c' });
     expect(given({ email: 'ann@b.c', userProperties: { email: '' } })).toMatchObject({ email: '' });
   });
 
-  it('readTouch: a null clears, but not what the same event identifies by', () => {
+  it('readTouch: a null clears a property, but not an identifier that the same event names', () => {
     expect(given({ userId: 'u', userProperties: { email: null } })).toMatchObject({ email: null });
     expect(given({ email: 'a@b.c', userProperties: { email: null, city: null } })).toMatchObject({
       email: 'a@b.c',
@@ -204,7 +204,7 @@ describe('readTouch', () => {
     expect(known.touch.given).toEqual([{ external_id: 'c-1' }, { city: 'Oslo' }]);
   });
 
-  it('readTouch: two people named by one event are no alias, and the second is left out', () => {
+  it('readTouch: an event that names two people and is no alias keeps only the first of the two externalIds', () => {
     const body = { externalId: 'x', userProperties: { external_id: 'y', city: 'Oslo' } };
     const { touch, namesTwo } = readTouch(envelope(body), 'server');
     expect(namesTwo).toBe(true);
@@ -217,7 +217,7 @@ describe('readTouch', () => {
     expect(identify).toMatchObject({ namesTwo: true, touch: { claim: { isAlias: false } } });
   });
 
-  it('readTouch: an event of a test key counts as sent with it, whatever its source', () => {
+  it('readTouch: an event of a test key counts as sent with a test key, whatever the trust of its source', () => {
     expect(readTouch(envelope({}), 'public').touch.sentWith).toBe('public');
     expect(readTouch(envelope({}), 'server').touch.sentWith).toBe('server');
     expect(readTouch(envelope({}, { test: true }), 'server').touch.sentWith).toBe('test');
@@ -239,7 +239,7 @@ describe('readTouch', () => {
 });
 
 describe('payload fields', () => {
-  it('payload fields: the resolver reads those that the table says it reads, and no others', () => {
+  it('payload fields: the resolver reads exactly the fields that the table lists as read', () => {
     const read = new Set<string>();
     const body = new Proxy(
       { event: 'E', userProperties: {} },

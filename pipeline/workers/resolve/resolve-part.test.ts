@@ -98,7 +98,7 @@ async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) 
 
 const stored = (seq: number, data: Uint8Array) => ({ seq, data, storedAtMs: Date.now() });
 
-test('resolve part: events that leave are counted by reason, and the rest goes on in order', async () => {
+test('resolve part: events that are dropped are counted by reason, and the rest is written in order', async () => {
   const context = createContext();
   const event = (id: string, body: Readonly<Record<string, string>> = {}) => ({
     id,
@@ -137,7 +137,7 @@ test('resolve part: events that leave are counted by reason, and the rest goes o
   });
 });
 
-test('resolve part: events whose lines are laid out otherwise are found by their account all the same, and counted', async () => {
+test('resolve part: an event whose line has its fields in another order still gets its account, and is counted', async () => {
   const context = createContext();
   const [first = '', second = ''] = ['a', 'b'].map((id) =>
     Buffer.from(frameOf('account', [{ id, body: { event: 'E' } }])).toString(),
@@ -202,7 +202,7 @@ test('resolve part: an account with nothing to write is resolved while others wa
   });
 });
 
-test('resolve part: an event that is not written plainly is parsed and counted, and keeps its place among the others', async () => {
+test('resolve part: an event that needs the full parser is counted, and keeps its place among the others', async () => {
   const context = createContext();
   const bodies = [
     { event: 'E', properties: { a: 1 } },
@@ -222,7 +222,7 @@ test('resolve part: an event that is not written plainly is parsed and counted, 
   expect(context.counts).toMatchObject({ events: 4, events_parsed: 2 });
 });
 
-test('resolve part: a message that is not a frame is a dead letter as it is, and the next one is read', async () => {
+test('resolve part: a message that is not a frame becomes a dead letter unchanged, and the next message is read', async () => {
   const context = createContext();
   const frames = [
     stored(1, Buffer.from([0xff, 0xfe])),
@@ -296,7 +296,7 @@ function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
 test.each([
   ['one visitor', () => 'heavy'],
   ['many visitors', (index: number) => `v${index}`],
-])('resolve part: rows of 60 bytes of %s go out as at most four times what their client sent', async (_, visitorOf) => {
+])('resolve part: 60-byte rows of %s are written in at most four times the bytes sent', async (_, visitorOf) => {
   const timesSent = async (frames: 'off' | 'grown'): Promise<number> => {
     const context = withSmallVisitors(frames);
     let [bytesSent, bytesOut] = [0, 0];
@@ -319,7 +319,7 @@ test.each([
   expect(await timesSent('grown')).toBeLessThanOrEqual(4);
 });
 
-test('resolve part: whatever is sent, what goes out is at most four times that, and 8 KiB for each visitor of a frame', async () => {
+test('resolve part: the output is at most four times the input, plus 8 KiB for each visitor of a frame', async () => {
   const tiny = (from: number, length: number, userId: (index: number) => string) =>
     Array.from({ length }, (_, at) => ({
       id: `00000000-0000-7000-8000-${String(from + at).padStart(12, '0')}`,
@@ -347,7 +347,7 @@ test('resolve part: whatever is sent, what goes out is at most four times that, 
   }
 });
 
-test('resolve part: an ordinary profile travels with each event whole, however many visitors a part has', async () => {
+test('resolve part: an ordinary profile is written whole with each event, however many visitors there are', async () => {
   const traits = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`trait_number_${n}`, `some value of ${n}`]));
   const ordinary = new VisitorProperties({ email: 'ann@example.com', first_name: 'Ann', custom_properties: traits });
   const visitors = resolvedBy(async (touches) => ({

@@ -6,7 +6,7 @@ test('resolve plan: an account without allowed events lets every name through', 
   expect(compileResolvePlan(config({})).allows('Anything')).toBe(true);
 });
 
-test('resolve plan: names match without case, unknown ones do not pass, those of the service do', () => {
+test('resolve plan: event names match in any letter case; unknown names are refused, names of the service’s own events are not', () => {
   const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', name: 'Sign Up', destinationIds: [] }] }));
   expect(['sign up', 'SIGN UP', 'Signup', '$identify'].map((name) => plan.allows(name))).toEqual([
     true,
@@ -16,7 +16,7 @@ test('resolve plan: names match without case, unknown ones do not pass, those of
   ]);
 });
 
-test('resolve plan: carries what a source asks for, and asks nothing of an unknown source', () => {
+test('resolve plan: contains the rules that a source sets, and default rules for an unknown source', () => {
   const plan = compileResolvePlan(
     config({
       sources: [
@@ -67,7 +67,7 @@ test('resolve plan: a source that cannot be read excludes the request context, a
   });
 });
 
-test('resolve plan: an allowed event that cannot be read allows nothing, and does not open the door to all', () => {
+test('resolve plan: an allowed event that cannot be read allows no name, and does not make all names allowed', () => {
   const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', destinationIds: [] }] }));
   expect(['Anything', 'undefined', '$identify'].map((name) => plan.allows(name))).toEqual([false, false, true]);
 });

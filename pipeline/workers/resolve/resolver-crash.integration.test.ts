@@ -46,7 +46,7 @@ async function expectExactlyOnce(rig: ResolverRig): Promise<void> {
   expect(last.size).toBe(7);
 }
 
-test('resolver: cut off again and again, its successors lose nothing and double nothing', async () => {
+test('resolver: after repeated crashes, its successors lose no event and write no event twice', async () => {
   const nats = await startTestNats();
   const rig = await createResolverRig(nats.url, database.url);
   await fill(rig);
@@ -98,7 +98,7 @@ test('resolver: goes on by itself when nats-server is killed and comes back', as
   await second.stop();
 });
 
-test('resolver: restarted together with the only log server, its successor reads INGEST again and doubles nothing', async () => {
+test('resolver: after a crash together with the only log server, its successor reads INGEST again and writes no event twice', async () => {
   const storeDir = await createNatsFolder();
   const first = await startTestNats({ storeDir });
   const rig = await createResolverRig(first.url, database.url);

@@ -58,7 +58,7 @@ async function countBatched(rig: ResolverRig): Promise<number> {
 }
 
 test.each([true, false])(
-  'resolver: many accounts are written together where the log can (%s), each event once',
+  'resolver: frames of many accounts are written as one batch if the log can (%s), each event once',
   (can) =>
     withRig(async (rig) => {
       const { config } = await rig.connection[client].jsm.streams.info(streams.events);
@@ -151,7 +151,7 @@ test('resolver: writes an event with its visitor to the log of its account', () 
     });
   }));
 
-test('resolver: each frame names the sequence of the one before it', () =>
+test('resolver: each frame names the sequence of the frame before it', () =>
   withRig(async (rig) => {
     for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
     const resolver = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
@@ -188,7 +188,7 @@ test('resolver: an id counts once per account, within a frame, across frames and
     expect(second.stats()).toMatchObject({ duplicates: 1, deduplication_ids: 4 });
   }));
 
-test('resolver: an id counts once for the same identifiers; under others it is another event, and so is its retry', () =>
+test('resolver: an id counts once for the same identifiers; with other identifiers it is a new event, which also counts once', () =>
   withRig(async (rig) => {
     const by = (name: string, value: string) => ({ ...track('order-1'), body: { event: 'Paid', [name]: value } });
     await rig.send(0, [by('userId', 'u1'), by('userId', 'u2'), by('email', 'A@b.example'), track('order-1')]);
@@ -200,7 +200,7 @@ test('resolver: an id counts once for the same identifiers; under others it is a
     expect(resolver.stats()).toMatchObject({ events: 8, duplicates: 3, resolved: 5 });
   }));
 
-test('resolver: keeps the order of events over many frames and splits what is too large for one', () =>
+test('resolver: keeps the order of events over many frames and starts a new frame at the size limit', () =>
   withRig(async (rig) => {
     const frames = 40;
     const perFrame = 25;
@@ -320,7 +320,7 @@ test('resolver: events that the live version does not allow are dropped, test ev
     expect(resolver.stats()).toMatchObject({ bots_dropped: 1, not_allowed_dropped: 1 });
   }));
 
-test('resolver: what cannot be read or stored is kept with its reason, and the rest goes on', () =>
+test('resolver: events that cannot be read or stored become dead letters with their reason, and the rest are resolved', () =>
   withRig(async (rig) => {
     const noFrame = Buffer.from('no frame at all');
     await publish(rig.connection, ingestSubject(0), noFrame, { msgId: randomUUID(), timeoutMs: 5_000 });
@@ -396,7 +396,7 @@ test('resolver: an event of an erased visitor that was received before is droppe
     expect(second?.visitor).toEqual({ id: 'u', zip: '3000', custom_properties: {} });
   }));
 
-test('resolver: events that name a suppressed identifier are dropped and counted until it is taken back', () =>
+test('resolver: events that name a suppressed identifier are dropped and counted until the suppression is removed', () =>
   withRig(async (rig) => {
     const other = randomUUID();
     const request = { accountId: rig.account, identifiers: [{ kind: 'email', value: 'ann@example.com' }] } as const;
@@ -420,7 +420,7 @@ test('resolver: events that name a suppressed identifier are dropped and counted
     expect(resolver.stats()).toMatchObject({ erased_dropped: 2, visitors_created: 3 });
   }));
 
-test('resolver: waits for a database that is away, then goes on where it was', () =>
+test('resolver: waits while the database is unavailable, then continues where it stopped', () =>
   withRig(async (rig) => {
     const store = createVisitorStore(rig.pool);
     let failuresLeft = 4;
@@ -439,7 +439,7 @@ test('resolver: waits for a database that is away, then goes on where it was', (
     expect(resolver.stats()['visitor_retries']).toBeGreaterThanOrEqual(4);
   }));
 
-test('resolver: stops in time when the database never comes, and leaves its frames to the next', () =>
+test('resolver: stops in time if the database never becomes available, and leaves its frames to the next resolver', () =>
   withRig(async (rig) => {
     const away = resolvedBy(() => Promise.reject(new VisitorsUnavailableError('away')));
     await rig.send(0, [track('a')]);
@@ -468,7 +468,7 @@ test('resolver: while the log is full events wait, and then all are resolved in 
     expect(idsOf(await rig.written())).toEqual(events.map(({ id }) => id));
   }));
 
-test('resolver: two partitions that meet over one externalId make one visitor and lose no property', () =>
+test('resolver: two partitions that see the same externalId create one visitor and lose no property', () =>
   withRig(async (rig) => {
     const rounds = 30;
     for (let round = 0; round < rounds; round += 1) {

@@ -68,7 +68,7 @@ async function resolve(plan: ReturnType<typeof planOf>, events: readonly TestEve
 const ssn = '078-05-1120';
 const person = { userId: 'ann', eventProperties: { ssn, total: 1 }, userProperties: { ssn, city: 'Graz' } };
 
-test('tracking plan: what is omitted is neither sent nor kept with the visitor, and what is redacted is unreadable', async () => {
+test('tracking plan: omitted properties are neither sent nor kept with the visitor, and redacted properties are unreadable', async () => {
   const plan = planOf([
     { property: 'event.event_properties.ssn', action: 'Omit' },
     { property: 'visitor.ssn', action: 'Redact' },
@@ -87,7 +87,7 @@ test('tracking plan: what is omitted is neither sent nor kept with the visitor, 
   expect(stats).toMatchObject({ 'plan_hits:rule-0': 2, 'plan_hits:rule-1': 2 });
 });
 
-test('tracking plan: what is dropped leaves nothing, not even a visitor; an identifier that is omitted identifies no visitor', async () => {
+test('tracking plan: a dropped event leaves nothing, not even a visitor; an omitted identifier identifies no visitor', async () => {
   const plan = planOf([
     { property: 'visitor.email', action: 'Omit' },
     { property: 'event_properties.card', action: 'Drop' },
@@ -106,7 +106,7 @@ test('tracking plan: what is dropped leaves nothing, not even a visitor; an iden
   expect(stats).toMatchObject({ plan_dropped: 1 });
 });
 
-test('tracking plan: a test event is changed and never dropped; rules of the previous version, without an action, only count', async () => {
+test('tracking plan: a test event is changed but never dropped; rules in the previous format, which have no action, only count', async () => {
   const dropping = planOf([
     { property: 'event_properties.card', action: 'Drop' },
     { property: 'event_properties.ssn', action: 'Omit' },
@@ -127,7 +127,7 @@ test('tracking plan: a test event is changed and never dropped; rules of the pre
   });
 });
 
-test('tracking plan: two accounts with the same ids have a plan each', async () => {
+test('tracking plan: the plan of one account does not apply to another account with the same ids', async () => {
   const plan = planOf([{ property: 'event_properties.ssn', action: 'Drop' }]);
   const event: TestEvent = { id: 'same', body: { event: 'E', userId: 'same', eventProperties: { ssn } } };
   const other = randomUUID();
@@ -145,7 +145,7 @@ const heldOf = async (account: string) => {
   return events;
 };
 
-test('tracking plan: what is quarantined waits as it was accepted, and goes on in order once it is released, judged again', async () => {
+test('tracking plan: quarantined events wait as they were accepted, and after a release are judged again and written in order', async () => {
   const holding = planOf([{ property: 'event_properties.ssn', action: 'Quarantine' }]);
   const events = [1, 2, 3].map((total) => ({
     id: `held-${total}`,
@@ -178,7 +178,7 @@ test('tracking plan: what is quarantined waits as it was accepted, and goes on i
   expect(await heldOf(account)).toEqual([]);
 });
 
-test('tracking plan: a client that sends a quarantined event again, and another account with its id, change nothing of it', async () => {
+test('tracking plan: a quarantined event is kept once if its client repeats it or another account uses its id', async () => {
   const holding = planOf([{ property: 'event_properties.ssn', action: 'Quarantine' }]);
   const event: TestEvent = { id: 'same', body: { event: 'E', userId: 'same', eventProperties: { ssn } } };
   const { account } = await resolve(holding, [event, event]);

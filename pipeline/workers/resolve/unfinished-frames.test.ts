@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UnfinishedFrames } from './unfinished-frames.ts';
 
-test('unfinished frames: a frame is finished once all of it is where it belongs, and not while it is being read', () => {
+test('unfinished frames: a frame is finished once it was read to its end and all its events are done', () => {
   const [first, second] = [{ seq: 1 }, { seq: 2 }];
   const unfinished = new UnfinishedFrames<{ readonly seq: number }>();
   unfinished.open(first);
@@ -20,7 +20,7 @@ test('unfinished frames: a frame is finished once all of it is where it belongs,
   expect(unfinished.takeFinished()).toEqual([]);
 });
 
-test('unfinished frames: one that has the sequence of another one, after the log was cut, is counted by itself', () => {
+test('unfinished frames: two frames with the same sequence, after the log was cut, are counted separately', () => {
   const [before, after] = [{ seq: 7 }, { seq: 7 }];
   const unfinished = new UnfinishedFrames<{ readonly seq: number }>();
   for (const frame of [before, after]) {

@@ -49,7 +49,7 @@ const owned = event(server, { externalId: 'c-1', userProperties: { email: 'owner
 const change = (userHash: unknown, id: TestEvent['body'] = { externalId: 'c-1' }): TestEvent =>
   event(web, { ...id, userHash, userProperties: { email: 'new@example.com' } });
 
-test('userHash: an event of a public key with the right one overwrites what a server has set', async () => {
+test('userHash: an event of a public key with the right hash overwrites what a server has set', async () => {
   const { stats, find, written } = await resolve([owned, change(hashOf('c-1'))]);
   expect((await find('c-1'))?.properties).toMatchObject({ email: 'new@example.com', phone_number: '+41' });
   expect(stats).toMatchObject({ user_hashes_refused: 0, server_values_kept: 0 });
@@ -71,13 +71,13 @@ test.each([
   ['that is empty', '', 1],
   ['that is a number', 42, 0],
   ['that is null', null, 0],
-])('userHash: one %s gives no rights of a server, and a wrong text is counted', async (_, userHash, refused) => {
+])('userHash: a hash %s gives no server rights, and a wrong text is counted', async (_, userHash, refused) => {
   const { stats, find } = await resolve([owned, change(userHash)]);
   expect((await find('c-1'))?.properties).toMatchObject({ email: 'owner@example.com' });
   expect(stats).toMatchObject({ user_hashes_refused: refused, server_values_kept: 1, resolved: 2 });
 });
 
-test('userHash: without an externalId it signs the userId, else the normalized e-mail address', async () => {
+test('userHash: without an externalId the hash signs the userId, else the normalized e-mail address', async () => {
   const byUser = await resolve([
     event(server, { userId: 'u-1', userProperties: { phone_number: '+41' } }),
     event(web, { userId: 'u-1', userHash: hashOf('u-1'), userProperties: { phone_number: '+49' } }),
@@ -95,7 +95,7 @@ test('userHash: without an externalId it signs the userId, else the normalized e
   expect([byUser.stats, byEmail.stats]).toMatchObject([{ user_hashes_refused: 0 }, { user_hashes_refused: 0 }]);
 });
 
-test('userHash: it signs one identifier, so it merges no two known people and takes over no device of a server', async () => {
+test('userHash: a hash signs one identifier, so it cannot merge two known people or take a device that a server identified', async () => {
   const { find, stats, findBy } = await resolve([
     owned,
     event(server, { userId: 'till-7', externalId: 'victim' }),
@@ -114,12 +114,12 @@ test('userHash: it signs one identifier, so it merges no two known people and ta
   expect(stats['user_hashes_refused']).toBe(0);
 });
 
-test('userHash: a test key still changes no visitor', async () => {
+test('userHash: an event of a test key changes no visitor, even with the right hash', async () => {
   const { find } = await resolve([owned, { ...change(hashOf('c-1')), test: true }]);
   expect((await find('c-1'))?.properties['email']).toBe('owner@example.com');
 });
 
-test('identity counts: what was not applied to a visitor is counted by source and reason, and written when a resolver ends', async () => {
+test('identity counts: values not applied to a visitor are counted by source and reason, and written when a resolver ends', async () => {
   const { counted } = await resolve([
     owned,
     change(hashOf('c-2')),

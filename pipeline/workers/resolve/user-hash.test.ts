@@ -5,7 +5,7 @@ import { createUserHashCheck } from './user-hash.ts';
 const hashOf = (secret: string, identifier: string): string =>
   createHmac('sha256', secret).update(identifier, 'utf8').digest('hex');
 
-test('user hash: is right for its identifier and its secret alone, in either case', () => {
+test('user hash: a hash is right only for its own identifier and secret, in lower or upper case', () => {
   const isRight = createUserHashCheck(() => 'secret');
   const hash = hashOf('secret', 'größe');
   expect([hash, hash.toUpperCase()].map((text) => isRight('größe', text))).toEqual([true, true]);
@@ -18,7 +18,7 @@ test('user hash: without a secret no hash is right, not even one made with an em
   for (const secret of ['', 'undefined', 'null']) expect(isRight('u', hashOf(secret, 'u'))).toBe(false);
 });
 
-test('user hash: the secret is asked for with the first hash, once', () => {
+test('user hash: the secret is read once, when the first hash is checked', () => {
   let asked = 0;
   const isRight = createUserHashCheck(() => {
     asked += 1;

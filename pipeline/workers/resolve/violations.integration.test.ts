@@ -105,7 +105,7 @@ const recentOf = async (account: string) => {
 
 const hour = 1_700_000_000_000;
 
-test('violations: counted by rule, event, source and version of the app, with a sample that shows no value', async () => {
+test('violations: each is counted by rule, event, source and app version, with a sample that shows no value', async () => {
   const event = (version: string, properties: JsonObject, own: Partial<TestEvent> = {}): TestEvent => ({
     at: hour,
     body: { event: 'Signup', defaultProperties: { app_version: version }, eventProperties: properties },
@@ -138,7 +138,7 @@ test('violations: counted by rule, event, source and version of the app, with a 
   expect(since('plan_errors')).toBe(3);
 });
 
-test('violations: a held event that is delivered again after a restart is counted and held once', async () => {
+test('violations: a quarantined event that is delivered again after a restart is counted and quarantined once', async () => {
   const account = randomUUID();
   const plans = (id: string) => (id === account ? rulesOf() : undefined);
   const sent = [
@@ -159,7 +159,7 @@ test('violations: a held event that is delivered again after a restart is counte
   expect([first.stats()['quarantined'], second.stats()['quarantined']]).toEqual([1, 0]);
 });
 
-test('violations: groups of an account stay within their bound, and the rest is counted by its rule', async () => {
+test('violations: the groups of an account stay within their limit, and further violations are counted by their rule', async () => {
   const store = createViolationStore(rig.pool);
   const account = randomUUID();
   const some = (from: number, groups: number) =>
@@ -189,7 +189,7 @@ test('violations: groups of an account stay within their bound, and the rest is 
   expect(await violationsOf(account)).toEqual([]);
 });
 
-test('recent events: one that was held or dropped is shown without what it says, one that was changed with its rules', async () => {
+test('recent events: a quarantined or dropped event is shown without its content, a changed event with the rules that changed it', async () => {
   const at = Date.now();
   const event = (id: string, properties: JsonObject, own: Partial<TestEvent> = {}): TestEvent => ({
     id,
@@ -227,7 +227,7 @@ test('recent events: one that was held or dropped is shown without what it says,
   expect([since('plan_changed'), since('plan_dropped'), since('quarantined')]).toEqual([1, 1, 1]);
 });
 
-test('tracking plan: an account says what becomes of events and properties that its plan does not list', async () => {
+test('tracking plan: the account’s settings decide what happens to events and properties that its plan does not list', async () => {
   const events = ['Signup', 'Other', '$page'].map((name) => ({ body: { event: name, eventProperties: { x: 'y' } } }));
   const namesOf = async (settings: JsonObject) => {
     const { account } = await resolve(rulesOf(settings), events);

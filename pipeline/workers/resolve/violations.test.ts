@@ -8,7 +8,7 @@ const hit: Hit = { rule: 'r', action: 'Report', severity: 'Info', property: 'x',
 const envelope: Envelope = { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: hourMs + 1, body: {} };
 const violated = (own: Partial<Envelope> = {}, name = 'E') => ({ envelope: { ...envelope, ...own }, name, hit });
 
-test('violations: those of an hour, event, source and app are one row, and none is of another account', () => {
+test('violations: those with the same account, hour, event, source and app version are one row', () => {
   const violations = new Violations();
   for (const one of [
     violated(),
@@ -34,7 +34,7 @@ test('violations: those of an hour, event, source and app are one row, and none 
   expect(violations.take()).toEqual([]);
 });
 
-test('violations: an account with many groups has the rest counted by rule, and leaves room for the others', () => {
+test('violations: further groups of an account are counted by rule only, which leaves room for other accounts', () => {
   const violations = new Violations();
   for (let n = 0; n < 600; n += 1) violations.note(violated({}, `E${n}`));
   violations.note(violated({ account: 'b' }));
@@ -46,7 +46,7 @@ test('violations: an account with many groups has the rest counted by rule, and 
   expect(violations.take()).toHaveLength(501);
 });
 
-test('violations: beyond 5,000 groups a new one is refused until the recorded ones are taken', () => {
+test('violations: beyond 5,000 groups a new group is refused until the recorded groups are taken', () => {
   const violations = new Violations();
   for (let n = 0; n < 5_000; n += 1) violations.note(violated({ account: `a${n}` }));
   expect(violations.note(violated({ account: 'late' }))).toBe(false);

@@ -8,7 +8,7 @@ import { VisitorRateLimit } from './visitor-rate-limit.ts';
 
 const visitorOf = (bytes: number): VisitorProperties => new VisitorProperties({ bio: 'x'.repeat(bytes - 10) });
 
-test('visitor rate limit: a burst, then in proportion to what is sent, each account for itself', () => {
+test('visitor rate limit: each account has its own burst, and then an amount in proportion to what it sends', () => {
   const limit = new VisitorRateLimit({ perByteSent: 2, burstBytes: 2_000, alwaysBytes: 300 });
   const whole = (account: string, properties: VisitorProperties): boolean =>
     limit.spend(account, properties) === properties;
@@ -22,7 +22,7 @@ test('visitor rate limit: a burst, then in proportion to what is sent, each acco
   expect([whole('a', thousand), whole('a', thousand)]).toEqual([true, false]);
 });
 
-test('visitor rate limit: a visitor that is cut short keeps what rules and destinations need, and says what is missing', () => {
+test('visitor rate limit: a shortened visitor keeps what rules and destinations need, and the number of properties left out', () => {
   const cut = cutVisitor(
     new VisitorProperties({
       bio: 'x'.repeat(2_000),
@@ -44,7 +44,7 @@ test('visitor rate limit: a visitor that is cut short keeps what rules and desti
   });
 });
 
-test('visitor rate limit: what the live version reads always travels, whatever it weighs', () => {
+test('visitor rate limit: properties that the live version reads are always sent with the event, however large', () => {
   const properties = new VisitorProperties({
     bio: 'x'.repeat(2_000),
     notes: 'z'.repeat(2_000),
@@ -76,7 +76,7 @@ test('visitor rate limit: a visitor that is cut short never exceeds the limit in
   );
 });
 
-test('visitor rate limit: with the defaults a profile of up to 8 KiB travels whole, however little its account sends', () => {
+test('visitor rate limit: with the defaults a profile of up to 8 KiB is sent whole, however little its account sends', () => {
   const limit = new VisitorRateLimit(readResolverSettings(defaultsOf(resolverEnv)).visitorRate);
   for (let n = 0; n < 1_000; n += 1) {
     const properties = visitorOf(8 * 1024);

@@ -8,7 +8,7 @@ const readsOf = (collections: Readonly<Record<string, readonly unknown[]>>) =>
 
 const condition = (property: string) => ({ condition: { property, operator: 'Is', value: 'x' } });
 
-test('visitor reads: paths of conditions, mappings and templates count, wherever they stand', () => {
+test('visitor reads: paths in conditions, mappings and templates count, wherever in the version they are', () => {
   const reads = readsOf({
     globalDispatchCenters: [
       {
@@ -32,7 +32,7 @@ test('visitor reads: paths of conditions, mappings and templates count, wherever
   expect(reads.custom).toEqual(new Set(['tier', 'score']));
 });
 
-test('visitor reads: a property whose name has dots is read under any of the names a path may mean', () => {
+test('visitor reads: a path with dots reads every property that it may mean, including names that contain dots', () => {
   const reads = readsOf({
     mappings: [{ map: '{{visitor.custom_properties.a.b.c}}' }, { map: '{{visitor.utm.source}}' }],
   });
@@ -48,7 +48,7 @@ test.each(['{{visitor}}', '{{ visitor.custom_properties }}', '$visitor.custom_pr
   },
 );
 
-test('visitor reads: secret settings are opened, and one that cannot be opened reads nothing', () => {
+test('visitor reads: paths in sealed settings count, and a setting that cannot be opened reads nothing', () => {
   const sealed = (id: string, text: string): string => box.seal(text, settingContext('account', id, 'headers'));
   const text = '{"X-Tier":"{{visitor.custom_properties.tier}}"}';
   const reads = readsOf({
@@ -60,7 +60,7 @@ test('visitor reads: secret settings are opened, and one that cannot be opened r
   expect(reads.custom).toEqual(new Set(['tier']));
 });
 
-test('visitor reads: a version that reads nothing of visitors keeps nothing', () => {
+test('visitor reads: a version that reads no visitor property has empty lists', () => {
   const reads = readsOf({ mappings: [{ logic: condition('event.event'), mappings: [{ map: 'visitors.email' }] }] });
   expect(reads).toEqual({ isAll: false, own: new Set(), custom: new Set() });
 });

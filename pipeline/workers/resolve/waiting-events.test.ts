@@ -21,7 +21,7 @@ const event = (accountId: string, line: number): WaitingLines => linesOf(account
 
 const account = fc.constantFrom('a', 'b', 'c', 'd');
 
-test('waiting events: each is taken once, those of an account in their order, and parts keep to their bounds', () => {
+test('waiting events: each event is taken once, in order within its account, and no part exceeds its limits', () => {
   fc.assert(
     fc.property(fc.array(account, { maxLength: 60 }), fc.nat(12), fc.nat(6), (accounts, events, ofAccount) => {
       const limits = { eventsMax: events + 1, accountEventsMax: ofAccount + 1 };
@@ -70,7 +70,7 @@ test('waiting events: an account that sends little is in the next part, after an
   expect(waiting.next().events.some(({ accountId }) => accountId === 'quiet')).toBe(true);
 });
 
-test('waiting events: where many accounts wait, each has its turn before one has another', () => {
+test('waiting events: if many accounts wait, each has a turn before any account has a second turn', () => {
   const waiting = new WaitingEvents({ eventsMax: 4, accountEventsMax: 2 });
   for (let line = 0; line < 40; line += 1) waiting.add(event(`account-${line % 10}`, line));
   const first = new Set<string>();
@@ -80,7 +80,7 @@ test('waiting events: where many accounts wait, each has its turn before one has
   expect(first.size).toBe(10);
 });
 
-test('waiting events: an account that is left out of a part keeps its events in order, and the others go on', () => {
+test('waiting events: an account skipped in some parts keeps its events in order, and the other accounts continue', () => {
   fc.assert(
     fc.property(
       fc.array(account, { maxLength: 60 }),

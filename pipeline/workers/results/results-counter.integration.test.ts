@@ -106,7 +106,7 @@ test('results: test events, rollouts and exposures without a valid experiment do
   await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 0 }]);
 });
 
-test('results: the same events again, in another order and with a new counter, change nothing', async () => {
+test('results: the same events again, in another order and with a new counter, do not change the results', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);
   const ids = Array.from({ length: 40 }, (_, index) => `v-${index}`);
@@ -179,7 +179,7 @@ test('results: events received before the erasure of their visitor are not kept,
   await expect.poll(() => rig.results(account), slow).toEqual(both);
 });
 
-test('results: while the database is away frames stay in the log, over a restart as well', async () => {
+test('results: while the database is unavailable frames stay in the log, also over a restart', async () => {
   const account = randomUUID();
   const { shown } = of(account);
   const first = await rig.start(account);

@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { failureFields } from './isolate-refused.ts';
 
-test('failure fields: a refused value is not quoted, whatever the database says of it', () => {
+test('failure fields: a value that the database refused is not quoted, whatever the message of the database', () => {
   const refused = new DatabaseError('invalid input syntax: "ann@example.com"', 10, 'error');
   refused.code = '22P02';
   refused.detail = 'ann@example.com';

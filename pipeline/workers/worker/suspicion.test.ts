@@ -3,7 +3,7 @@ import { isQuarantined, noSuspicion, suspectAfterDeath } from './suspicion.ts';
 
 const none = { watched: undefined, quarantined: [] };
 
-test('suspicion: frames that died together are isolated, and one that dies by itself is quarantined', () => {
+test('suspicion: frames at work during a crash are isolated, and a frame that crashes alone is quarantined', () => {
   const first = suspectAfterDeath(noSuspicion, { log: { from: 4, to: 9 } });
   expect(first).toEqual({ log: { watched: { from: 4, to: 9 }, quarantined: [] }, retry: none });
   const second = suspectAfterDeath(first, { log: { from: 7, to: 7 } });
@@ -12,7 +12,7 @@ test('suspicion: frames that died together are isolated, and one that dies by it
   expect(suspectAfterDeath(second, { log: { from: 9, to: 9 } }).log.quarantined).toEqual([{ seq: 7 }, { seq: 9 }]);
 });
 
-test('suspicion: one death quarantines no frame, and a death without frames at work changes nothing', () => {
+test('suspicion: one crash quarantines no frame, and a crash with no frame at work changes nothing', () => {
   expect(suspectAfterDeath(noSuspicion, { log: { from: 5, to: 5 } }).log).toEqual({
     watched: { from: 5, to: 5 },
     quarantined: [],
@@ -25,7 +25,7 @@ test('suspicion: one death quarantines no frame, and a death without frames at w
   });
 });
 
-test('suspicion: a sequence of one log says nothing of the same sequence in the other', () => {
+test('suspicion: a suspected sequence of one log does not affect the same sequence of the other log', () => {
   const first = suspectAfterDeath(noSuspicion, { retry: { from: 4, to: 9 } });
   expect(first).toEqual({ log: none, retry: { watched: { from: 4, to: 9 }, quarantined: [] } });
   expect(suspectAfterDeath(first, { log: { from: 7, to: 7 } })).toEqual({
@@ -38,7 +38,7 @@ test('suspicion: a sequence of one log says nothing of the same sequence in the 
   });
 });
 
-test('suspicion: while frames of both logs are at work, no frame is alone at work', () => {
+test('suspicion: while frames of both logs are at work, neither frame counts as alone', () => {
   const frames = { log: { from: 3, to: 3 }, retry: { from: 7, to: 7 } };
   const first = suspectAfterDeath(noSuspicion, frames);
   expect(first).toEqual({
@@ -48,7 +48,7 @@ test('suspicion: while frames of both logs are at work, no frame is alone at wor
   expect(suspectAfterDeath(first, frames)).toEqual(first);
 });
 
-test('suspicion: one line of a frame of parked events is quarantined, and its other lines are not', () => {
+test('suspicion: a single line of a frame of parked events is quarantined without the other lines of the frame', () => {
   const first = suspectAfterDeath(noSuspicion, { retry: { from: 4, to: 4, line: 1 } });
   const second = suspectAfterDeath(first, { retry: { from: 4, to: 4, line: 1 } });
   expect(second.retry.quarantined).toEqual([{ seq: 4, line: 1 }]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
-test('turns: after enough work other callbacks of the event loop run first, and each turn is reported', async () => {
+test('turns: after enough work the event loop runs other callbacks first, and each turn is reported', async () => {
   let begun = 0;
   const turns = new Turns(() => void (begun += 1));
   const happened: string[] = [];

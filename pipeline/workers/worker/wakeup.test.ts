@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Wakeup } from './wakeup.ts';
 
-test('wakeup: a ring before the wait ends it at once, and only that one', async () => {
+test('wakeup: rings before a wait end that wait at once, but not the wait after it', async () => {
   const wakeup = new Wakeup();
   wakeup.ring();
   wakeup.ring();
@@ -15,7 +15,7 @@ test('wakeup: a ring before the wait ends it at once, and only that one', async 
   expect(isOver).toBe(true);
 });
 
-test('wakeup: without a ring the wait ends when its time is over', async () => {
+test('wakeup: without a ring the wait ends after its timeout', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const wakeup = new Wakeup();
