@@ -5,19 +5,19 @@ import { allowPreflight } from './preflight.ts';
 const allow = (requestHeaders: string, requestPrivateNetwork = ''): Readonly<Record<string, string>> =>
   Object.fromEntries(allowPreflight({ requestHeaders, requestPrivateNetwork }, 'POST'));
 
-test('preflight: headers that are asked for are allowed, and nothing else is', () => {
+test('preflight: exactly the headers that the request names are allowed', () => {
   expect(allow('sentry-trace,baggage, X-Datadog-Origin')['access-control-allow-headers']).toBe(
     'sentry-trace, baggage, X-Datadog-Origin',
   );
   expect(allow('')).not.toHaveProperty('access-control-allow-headers');
 });
 
-test('preflight: a private network is allowed where it is asked for', () => {
+test('preflight: access to a private network is allowed if the request asks for access', () => {
   expect(allow('a', 'true')['access-control-allow-private-network']).toBe('true');
   expect(allow('a')).not.toHaveProperty('access-control-allow-private-network');
 });
 
-test('preflight: the answer lists header names of bounded length, whatever the request asks for', () => {
+test('preflight: the answer lists valid header names of bounded total length, whatever the request contains', () => {
   const asked = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a\r\nset-cookie: b', 'a, b c, "d", é, e'));
   fc.assert(
     fc.property(asked, (text) => {

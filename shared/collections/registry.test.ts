@@ -33,7 +33,7 @@ test.each(collections.map((collection) => [collection.name, collection] as const
   },
 );
 
-test('references: are read from an id, a list of ids and null', () => {
+test('references: the ids are read from an id, a list of ids or null', () => {
   const [limited] = collectionOf('destinations').references;
   expect(limited?.ids({ limitedToSourceIds: ['a', 'b'] })).toEqual(['a', 'b']);
   expect(limited?.ids({ limitedToSourceIds: null })).toEqual([]);

@@ -17,7 +17,7 @@ function rig() {
   return { lines, unreadable, shown };
 }
 
-test('unreadable entities: one counts once, whatever its fields and however often it is read, and is named in the log', async () => {
+test('unreadable entities: an entity counts once, whatever its fields and however often it is read, and is named in the log', async () => {
   const { lines, unreadable, shown } = rig();
   const config = testLiveConfig({
     sources: [
@@ -38,7 +38,7 @@ test('unreadable entities: one counts once, whatever its fields and however ofte
   expect(JSON.stringify(lines)).not.toContain('secret');
 });
 
-test('unreadable entities: one that was corrected or removed counts no more', async () => {
+test('unreadable entities: an entity that was corrected or removed is no longer counted', async () => {
   const { unreadable, shown } = rig();
   expect([await shown('shut'), await shown('defaulted')]).toEqual(['0', '0']);
   const config = testLiveConfig({ sources: [{ ...source, status: 1 }] });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('closest name: a slip or two is understood, another word is not', () => {
+test('closest name: a name with a slip or two is recognized, a different word is not', () => {
   const names = ['Meta – EU pixel', 'Warehouse', 'destination:list', 'destination:find'];
   const cases = ['meta - EU pixel', 'Warehuose', 'destination:lst', 'Braze', 'x', ''];
   expect(cases.map((written) => closestName(written, names))).toEqual([
@@ -28,7 +28,7 @@ test('closest name: a slip or two is understood, another word is not', () => {
   expect(didYouMean('Braze', names)).toBe('');
 });
 
-test('local stack: commands use its variables for those that are not set, unless they name other servers', async () => {
+test('local stack: variables that are not set are taken from the stack, unless the set variables name other servers', async () => {
   const shell = { SLUICE_DIR: folder, PATH: '/bin' };
   expect(besideStack(shell)).toBe(shell);
   const stack = { NATS_URL: 'nats://127.0.0.1:1', DATABASE_URL: 'postgres://a', SECRETS_KEY_FILE: '/key' };
@@ -43,7 +43,7 @@ test('local stack: commands use its variables for those that are not set, unless
   expect(besideStack(shell)).toBe(shell);
 });
 
-test('faults of a command: a line each, with what to do', () => {
+test('faults of a command: each fault is one line, with what to do about a known fault', () => {
   const failed = (fields: object): Error => Object.assign(new Error('as the driver says it'), fields);
   expect(faultsOf(new EnvError(['A is wrong', 'B is wrong']))).toEqual(['A is wrong', 'B is wrong']);
   expect(faultsOf(new Error('select …', { cause: failed({ code: '42P01' }) }))).toEqual([

@@ -13,7 +13,7 @@ test('log format: a newer version is refused with advice, any other as unknown',
   expect(refusedVersion(undefined, 1)).toBe('version undefined is unknown');
 });
 
-test('log format: an envelope is of version 1, or 2 where it was released; a newer one is refused', () => {
+test('log format: an envelope of a version newer than 2 is refused', () => {
   expect(() => readEnvelope('{"v":3}')).toThrow('version 3 is newer than this build reads (2)');
 });
 

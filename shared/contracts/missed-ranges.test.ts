@@ -5,7 +5,7 @@ import type { MissedRange } from './missed-ranges.ts';
 
 const minuteMs = 60_000;
 
-test('missed ranges: what lies close together is one, and what has ended long ago is left out', () => {
+test('missed ranges: ranges close together are joined, and ranges that ended long ago are left out', () => {
   let ranges: readonly MissedRange[] = [];
   for (const minute of [0, 5, 2, 60, 61]) {
     ranges = joinMissed([...ranges, [minute * minuteMs, minute * minuteMs + 1, 10]]);
@@ -17,7 +17,7 @@ test('missed ranges: what lies close together is one, and what has ended long ag
   expect(joinMissed(ranges, 30 * minuteMs)).toEqual([[60 * minuteMs, 61 * minuteMs + 1, 20]]);
 });
 
-test('skipped ranges: those of one reason are joined, and end with their time', () => {
+test('skipped ranges: ranges with the same reason are joined, and ranges that ended long ago are left out', () => {
   const all = [{ retention: [[0, 1, 2]] }, { retention: [[5, 6, 3]], position_lost: [[0, 9, 1]] }] as const;
   expect(joinSkipped(all)).toEqual({ retention: [[0, 6, 5]], position_lost: [[0, 9, 1]] });
   expect(joinSkipped(all, 7)).toEqual({ position_lost: [[0, 9, 1]] });

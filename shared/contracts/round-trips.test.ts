@@ -229,7 +229,7 @@ test('round trip: a replay', () => {
   );
 });
 
-test('round trip: when a source was used, and what became of what it sent', () => {
+test('round trip: the record of when a source was used and what its events became', () => {
   const steps = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat()));
   const lastInvalid = fc.option(fc.record({ at: fc.nat(), problem: fc.string() }, plain));
   const record = fc.record({ lastTriggeredAt: fc.option(fc.nat()), minutes: steps, hours: steps, lastInvalid }, plain);
@@ -241,7 +241,7 @@ test('round trip: when a source was used, and what became of what it sent', () =
   );
 });
 
-test('round trip: how long events waited to be resolved', () => {
+test('round trip: the record of how long events waited for the resolver', () => {
   const steps = fc.array(fc.tuple(fc.nat(), fc.nat()));
   fc.assert(
     fc.property(fc.record({ minutes: steps, hours: steps }, plain), (one) => {
@@ -250,7 +250,7 @@ test('round trip: how long events waited to be resolved', () => {
   );
 });
 
-test('round trip: what a pipeline runs', () => {
+test('round trip: the report of the threads and actors of a pipeline', () => {
   const thread = fc.record(
     {
       thread: fc.nat(),
@@ -347,7 +347,7 @@ test('live configuration: an entity of another build survives unknown words, exc
   }
 });
 
-test('live configuration: a collection that a document lacks is empty, and one this build does not know is left alone', () => {
+test('live configuration: a collection missing from a document is empty, and a collection unknown to this build is ignored', () => {
   const older = {
     ...decodeAccountConfig(encodeAccountConfig(fc.sample(config, 1)[0] as AccountConfig)),
     collections: {},
@@ -377,7 +377,7 @@ test.each(collections.map((collection) => [collection.name, collection] as const
   },
 );
 
-test('live configuration: an entity that is read exactly must fit the schema of this build, else it is not used', () => {
+test('live configuration: an entity of a collection that is read exactly must fit the schema of this build, or is not used', () => {
   const variant = { experimentId: 'e', name: 'v', isControl: true, weight: null, redirect: null, properties: {} };
   const read = testLiveConfig({
     experimentVariants: [
@@ -414,7 +414,7 @@ test.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"v":2}'])('entries: %j cann
   }
 });
 
-test('round trip: what is known of an access token, sealed and bound to its place', () => {
+test('round trip: the entry of an access token, sealed and bound to its place', () => {
   const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
   const entry = fc.record(
     {
@@ -435,7 +435,7 @@ test('round trip: what is known of an access token, sealed and bound to its plac
   );
 });
 
-test('round trip: events that wait for too long', () => {
+test('round trip: the report of accounts whose events wait for too long', () => {
   const ms = fc.nat();
   const report = fc.record(
     {

@@ -9,7 +9,7 @@ import {
   retrySubject,
 } from './subjects.ts';
 
-test('subjects: nothing but a checked id gets into one', () => {
+test('subjects: only a checked id becomes part of a subject', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (id) => {
       for (const build of [deadLetterSubject, dispatcherConsumer, accountKey, (x: string) => eventsSubject(x, 0)]) {

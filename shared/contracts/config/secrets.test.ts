@@ -24,7 +24,7 @@ import {
 const newKey = (): string => randomBytes(32).toString('base64');
 const place = settingContext('account-a', 'destination-b', 'headers');
 
-test('secrets: what was sealed opens again, and never looks like the plain text', () => {
+test('secrets: a sealed text opens to the same text, and does not contain it', () => {
   const box = createSecretBox(newKey());
   fc.assert(
     fc.property(fc.string({ minLength: 4, unit: 'grapheme' }), (plain) => {
@@ -46,7 +46,7 @@ test('secrets: a cipher text moved to another place, changed or opened with anot
   expect(() => other.open(sealed, place)).toThrow(SecretError);
 });
 
-test('secrets: what another key sealed still opens, and what is sealed again names its key', () => {
+test('secrets: a text sealed with the previous key still opens, and a sealed text names its key', () => {
   const [older, newer] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
   const before = createSecretBox(older);
   const rotated = createSecretBox(newer, older);
@@ -60,7 +60,7 @@ test('secrets: what another key sealed still opens, and what is sealed again nam
   expect(() => before.open(again, place)).toThrow(SecretError);
 });
 
-test('secrets: what was sealed before keys had ids opens with either key', () => {
+test('secrets: a text sealed before keys had ids opens with the current key or the previous key', () => {
   const [older, newer] = [randomBytes(32), randomBytes(32)];
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', older, nonce).setAAD(Buffer.from(place));
@@ -72,7 +72,7 @@ test('secrets: what was sealed before keys had ids opens with either key', () =>
   expect(() => createSecretBox(second).open(sealed, place)).toThrow(SecretError);
 });
 
-test('secrets: a tag that is cut short opens nothing', () => {
+test('secrets: a sealed text whose tag is cut short does not open', () => {
   const box = createSecretBox(newKey());
   const sealed = box.seal('', place);
   const bytes = Buffer.from(sealed.slice(sealedBy(box.keyId).length), 'base64url');
@@ -87,7 +87,7 @@ test('secrets: a key that is not 32 bytes is refused with the name of its variab
   expect(() => createSecretBox(randomBytes(32).toString('base64'), 'c2hvcnQ=')).toThrow(/SECRETS_KEY_PREVIOUS:/);
 });
 
-test('source secrets: their box also opens what the previous key sealed, and there is no box without a key', () => {
+test('source secrets: texts sealed with the previous key still open, and without a key no box is made', () => {
   const [older = '', newer = ''] = [1, 2].map(() => randomBytes(32).toString('base64'));
   const place = signingSecretContext('account', 'source');
   const sealed = createSourceSecretBox({ SOURCE_SECRETS_KEY: older })?.seal('very secret', place) ?? '';
@@ -124,7 +124,7 @@ test('secrets: the contexts of stored secrets never change, and no two are the s
   ]);
 });
 
-test('secrets: only a text that is sealed is opened, and an error has its cause', () => {
+test('secrets: only a sealed text is opened, and an error has its cause', () => {
   const box = createSecretBox(newKey());
   expect(['very secret', '', 7, null, undefined, ['enc:v1:']].map(isSealed)).toEqual(Array(6).fill(false));
   expect(() => box.open('very secret', place)).toThrow('the value is not sealed');

@@ -47,7 +47,7 @@ const accepts = (trust: ConfigTrust, bytes: Uint8Array | undefined, accountId = 
 const trustOf = (...signers: readonly ConfigSigner[]): ConfigTrust =>
   createConfigTrust({ CONFIG_PUBLIC_KEYS: signers.map(({ publicKey }) => publicKey).join('') });
 
-test('signed configuration: a build that knows no signatures reads it as before', () => {
+test('signed configuration: a build that knows no signatures reads a signed document as before', () => {
   const { signer, signed } = sign();
   expect(decodeAccountConfig(signed)).toMatchObject(config);
   expect(Buffer.from(withoutSignature(signed))).toEqual(Buffer.from(document));
@@ -59,7 +59,7 @@ test('signed configuration: a build that knows no signatures reads it as before'
   expect(signer.open('a', signed)).toEqual({ document: Buffer.from(document), signedAtMs: 1_000 });
 });
 
-test('signed configuration: no byte of it can be changed', () => {
+test('signed configuration: a document with any byte changed is refused', () => {
   const { signer, signed } = sign();
   fc.assert(
     fc.property(fc.nat({ max: signed.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, by) => {
@@ -72,7 +72,7 @@ test('signed configuration: no byte of it can be changed', () => {
   );
 });
 
-test('signed configuration: it is good for its account, under one of the keys that are given', () => {
+test('signed configuration: a document is accepted only for its own account, and only with one of the given keys', () => {
   const { signer, signed } = sign();
   const next = newSigner();
   expect(accepts(trustOf(signer), signed)).toBe(true);
@@ -84,14 +84,14 @@ test('signed configuration: it is good for its account, under one of the keys th
   expect(accepts(trustOf(signer), undefined)).toBe(false);
 });
 
-test('signed configuration: one signed before the newest is refused, but the newest is accepted again', () => {
+test('signed configuration: a document signed before the newest is refused, but the newest is accepted again', () => {
   const { signer, signed } = sign();
   const trust = trustOf(signer);
   const older = signer.sign('a', document, 999);
   expect([older, signed, older, signed].map((bytes) => accepts(trust, bytes))).toEqual([true, true, false, true]);
 });
 
-test('signed configuration: without keys everything is accepted, and nothing signed', () => {
+test('signed configuration: without keys every document is accepted, and no document is signed', () => {
   expect(accepts(createConfigTrust({}), document)).toBe(true);
   expect(accepts(createConfigTrust({}), undefined)).toBe(true);
   expect(createConfigSigner({})).toBeUndefined();

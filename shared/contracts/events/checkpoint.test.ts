@@ -7,7 +7,7 @@ const run = fc.record({
   ids: fc.array(fc.uint8Array({ minLength: 8, maxLength: 8 }), { maxLength: 20 }).map((ids) => Buffer.concat(ids)),
 });
 
-test('checkpoint: what is written comes out again, wherever in memory it lies', () => {
+test('checkpoint: written runs are read back unchanged, at any offset in memory', () => {
   fc.assert(
     fc.property(fc.array(run), fc.nat(5), (runs, offset) => {
       const bytes = Buffer.concat([Buffer.alloc(offset), encodeRuns(runs)]).subarray(offset);
@@ -17,7 +17,7 @@ test('checkpoint: what is written comes out again, wherever in memory it lies', 
   );
 });
 
-test('checkpoint: one that is cut off within a run is not read', () => {
+test('checkpoint: a checkpoint that is cut off within a run is not read', () => {
   const ids = Buffer.alloc(16, 7);
   const whole = encodeRuns([
     { timeMs: 1, ids },

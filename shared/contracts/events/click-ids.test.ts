@@ -9,20 +9,20 @@ test.each([
   ],
   [{ gclid: 'own', current_url: 'https://a.test/?gclid=other' }, { gclid: 'own' }],
   [{ gclid: '', fbclid: 7, ttclid: 'x'.repeat(501), current_url: 'not an address?gclid=G' }, undefined],
-])('click ids: of the context %j', (context, ids) => {
+])('click ids: the ids in the context %j are found', (context, ids) => {
   const found = clickIdsIn(context, 5.5);
   const expected = ids && Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, { id, at: 5 }]));
   expect(found).toEqual(expected);
 });
 
-test('click ids: each platform’s parameter is found where it stands alone, and no other word that ends like one', () => {
+test('click ids: the parameter of each platform is found under its exact name, not at the end of a longer name', () => {
   for (const name of ['msclkid', 'gbraid', 'wbraid', 'li_fat_id', 'ScCid', 'epik', 'rdt_cid', 'tblci', 'irclickid']) {
     expect(mayHaveClick.test(`https://a.test/?${name}=x`)).toBe(true);
     expect(mayHaveClick.test(`https://a.test/?my${name}=x`)).toBe(false);
   }
 });
 
-test('click ids: the last one stays, with the time it was first seen', () => {
+test('click ids: the latest id of a platform is kept, with the time when that id was first seen', () => {
   const first = mergeClickIds(undefined, { gclid: { id: 'A', at: 1 } });
   expect(mergeClickIds(first, { gclid: { id: 'A', at: 9 } })).toBe(first);
   expect(mergeClickIds(first, { gclid: { id: 'B', at: 9 }, fbclid: { id: 'F', at: 2 } })).toEqual({

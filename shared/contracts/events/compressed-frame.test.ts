@@ -31,7 +31,7 @@ function pack(deflated: Uint8Array, bytes: number): Uint8Array {
   return Buffer.concat([head, deflated]);
 }
 
-test('compressed frame: opening returns the same lines, and the opened size is known before', () => {
+test('compressed frame: opening returns the same lines, and the opened size is known before opening', () => {
   const line = fc.jsonValue().map((value) => JSON.stringify({ value }));
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (lines, times) => {
@@ -45,7 +45,7 @@ test('compressed frame: opening returns the same lines, and the opened size is k
   );
 });
 
-test('compressed frame: one with fewer bytes than the smallest chunk of zlib can be opened', () => {
+test('compressed frame: a frame with fewer bytes than the smallest chunk of zlib can be opened', () => {
   const frame = frameOf(['{"value":""}', '{"value":""}', '{"value":""}']);
   const compressed = compressFrame(frame);
   expect(compressed.length).toBeLessThan(frame.length);
@@ -103,7 +103,7 @@ test.each([
   ['saying it is nothing', pack(deflateSync(Buffer.from('{"v":1}\n')), 0)],
   ['a bomb that says so', pack(bomb, 32 * openedBytesMax)],
   ['a bomb that says it is small', pack(bomb, 1_000)],
-])('compressed frame: one that is %s is an unreadable frame', (_what, frame) => {
+])('compressed frame: %s: the frame is unreadable', (_what, frame) => {
   expect(() => openFrame(frame)).toThrow(FrameError);
   expect(() => decodeResolved(frame)).toThrow(FrameError);
   expect(ResolvedFrame.open(frame)).toBeUndefined();
@@ -115,7 +115,7 @@ test.each([
   expect(lines).toHaveLength(1);
 });
 
-test('compressed frame: bytes of any kind behind the mark are refused as an unreadable frame, and never open to more', () => {
+test('compressed frame: any bytes behind the mark are refused as an unreadable frame, and never open to more than the limit', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat({ max: openedBytesMax * 2 }), (bytes, said) => {
       const frame = pack(bytes, said);

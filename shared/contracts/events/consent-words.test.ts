@@ -17,7 +17,7 @@ test.each<[unknown, Record<string, boolean>, number]>([
   [{ accepted_categories: 'a' }, {}, 1],
   [{ Ads: true, ads: false }, { ads: false }, 0],
   [{ $gpc: true, ' ': true, ['x'.repeat(251)]: true }, {}, 0],
-])('consent words: %j', (consent, words, unreadable) => {
+])('consent words: %j is read', (consent, words, unreadable) => {
   expect(readConsentWords(consent)).toEqual({ words, unreadable });
 });
 
@@ -34,7 +34,7 @@ test.each<[unknown, Record<string, boolean>]>([
   ],
   [{ allowedConsentIds: [], deniedConsentIds: [] }, {}],
   [{ ads: false }, { ads: false }],
-])('own consent: %j', (consent, words) => {
+])('own consent: %j is read', (consent, words) => {
   expect(readOwnConsent(consent).words).toEqual(words);
 });
 

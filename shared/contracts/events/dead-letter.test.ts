@@ -60,11 +60,11 @@ test.each<[DeadLetterFilter, boolean]>([
   [{ toMs: 2_001 }, true],
   [{ toMs: 2_000 }, false],
   [{ reason: 'http_400', message: 'no such user', eventIds: ['e'], fromMs: 1, toMs: 1 }, false],
-])('dead letter: the filter %j selects it: %s', (filter, isSelected) => {
+])('dead letter: the filter %j selects the letter: %s', (filter, isSelected) => {
   expect(matchesFilter(letter, filter)).toBe(isSelected);
 });
 
-test('dead letter: one without an answer has no message', () => {
+test('dead letter: without an answer the letter matches no message filter', () => {
   const { exchange, ...others } = letter;
   expect(matchesFilter(others, { message: 'no such user' })).toBe(false);
   const { answer: _, ...unanswered } = exchange ?? expect.unreachable();

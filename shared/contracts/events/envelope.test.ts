@@ -18,7 +18,7 @@ import { FrameError } from './frame.ts';
 
 const good = { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: 1, body: { event: 'E' } };
 
-test('readEnvelope: gives the envelope as it was written', () => {
+test('readEnvelope: returns the envelope unchanged', () => {
   expect(readEnvelope(JSON.stringify(good))).toEqual(good);
 });
 
@@ -36,7 +36,7 @@ test.each([
 });
 
 test.each(['account', 'source', 'id', 'at', 'kind', 'body'])(
-  'readEnvelope: refuses one without %s, and one where that is of another type',
+  'readEnvelope: refuses an envelope in which %s is missing or has another type',
   (name) => {
     const { [name as keyof typeof good]: _, ...lacking } = good;
     const other = { ...good, [name]: name === 'at' ? '1' : 7 };
@@ -51,7 +51,7 @@ test('readEnvelope: a released envelope has the number of its releases, and may 
   expect(() => readEnvelope(JSON.stringify({ ...good, v: 3 }))).toThrow('version 3 is newer');
 });
 
-test('envelope heads: startHead: has what the request says, and nothing that it does not say', () => {
+test('envelope heads: startHead: contains exactly the fields that the request has', () => {
   const prefix = envelopePrefix({ account: 'a', source: 's', test: true });
   expect(prefix).toBe('{"v":1,"account":"a","source":"s","test":true');
   expect(startHead(prefix, { at: 7 })).toBe(`${prefix},"at":7`);
@@ -66,7 +66,7 @@ test('envelope heads: startHead: has what the request says, and nothing that it 
   expect(`${beforeId.toString()}e${behindId.toString()}`).toBe(endHead(start, { kind: 'track', id: 'e' }));
 });
 
-test('accountEndOfLine: the account is found up to the end of its line, and not in the next one', () => {
+test('accountEndOfLine: the end of the account is found only within its own line', () => {
   const line = '{"v":1,"account":"abc"';
   const bytes = Buffer.from(`${line}\n"`);
   expect(accountEndOfLine(bytes, 0, line.length)).toBe(line.length - 1);
@@ -81,7 +81,7 @@ const plainId = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text));
 
-test('accountOfLine: agrees with readEnvelope on lines as the gateway writes them, and finds nothing in others', () => {
+test('accountOfLine: agrees with readEnvelope on lines as the gateway writes them, and finds no account in other lines', () => {
   const id = fc.stringMatching(/^[A-Za-z0-9-]{1,40}$/);
   fc.assert(
     fc.property(id, fc.string(), fc.boolean(), (account, source, isTest) => {
@@ -100,7 +100,7 @@ test('accountOfLine: agrees with readEnvelope on lines as the gateway writes the
   }
 });
 
-test('envelope heads: envelopeLine: what was written is read back', () => {
+test('envelope heads: envelopeLine: a written line is read back unchanged', () => {
   const optional = fc.option(fc.string({ unit: 'binary' }), { nil: undefined });
   const head = fc.record({
     kind: fc.constantFrom('track' as const, 'identify' as const),
@@ -124,14 +124,14 @@ test('envelope heads: envelopeLine: what was written is read back', () => {
   );
 });
 
-test('envelope: bodyBytes: the defaults of a batch do not count for a row', () => {
+test('envelope: bodyBytes: the size of a row does not include the defaults of its batch', () => {
   const prefix = envelopePrefix({ account: 'acc', source: 'src', test: false });
   const ctxJson = JSON.stringify({ defaultProperties: { a: 1, body: { b: 2 } } });
   const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson }), '{"event":"ä"}');
   expect(bodyBytes(line, readEnvelope(line))).toBe(14);
 });
 
-test('envelope heads: TrackHeads: a head is the one that endHead makes', () => {
+test('envelope heads: TrackHeads: a head is the same as the head that endHead makes', () => {
   const start = envelopePrefix({ account: 'acc', source: 'src', test: false });
   fc.assert(
     fc.property(fc.array(plainId, { minLength: 1 }), fc.option(fc.nat(100), { nil: undefined }), (ids, bot) => {

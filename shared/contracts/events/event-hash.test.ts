@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeHashes, encodeHashes, eventScope, hashEvent, sampleHash, sampleHashOf } from './event-hash.ts';
 
-test('event hash: what is packed into a header comes out again', () => {
+test('event hash: hashes packed into a header are read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.string(), fc.string())), (events) => {
       const hashes = events.map(([account, id]) => hashEvent(account, id));
@@ -12,7 +12,7 @@ test('event hash: what is packed into a header comes out again', () => {
   );
 });
 
-test('sample hash: the same for an id as text and as bytes', () => {
+test('sample hash: an id has the same hash as text and as bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(5), (id, before) => {
       const bytes = Buffer.from(`${'"'.repeat(before)}${id}"`);
@@ -21,7 +21,7 @@ test('sample hash: the same for an id as text and as bytes', () => {
   );
 });
 
-test('event hash: the same id and the same identifiers are one event, and anything else is another', () => {
+test('event hash: two events are the same only if their ids and all their identifiers are the same', () => {
   const claim = fc.record(
     {
       userId: fc.option(fc.constantFrom('1', 'x', '","'), { nil: undefined }),
@@ -54,7 +54,7 @@ test('event hash: 200,000 numbered ids do not collide', () => {
   expect(seen.size).toBe(200_000);
 });
 
-test('event hash: live and test, and two sources, have scopes of their own', () => {
+test('event hash: live and test events have separate scopes, and so have two sources', () => {
   const origin = fc.record({
     account: fc.constantFrom('x', 'y'),
     source: fc.constantFrom('a', 'b', 'test'),
@@ -70,7 +70,7 @@ test('event hash: live and test, and two sources, have scopes of their own', () 
   );
 });
 
-test('event hash: is the same as ever, as tables of deduplication are kept from one build to the next', () => {
+test('event hash: the hash of an event never changes, because deduplication tables are kept from one build to the next', () => {
   expect(hashEvent('account', 'evt-1')).toEqual({ high: 973_979_887, low: 2_583_014_026 });
   expect(hashEvent('account', 'evt-1', { externalIds: ['c-1'] })).toEqual({ high: 3_770_514_086, low: 2_755_551_489 });
   const claim = { userId: 'u "1"', externalIds: ['c-1', 'é'], emails: ['a@b.c'] };

@@ -33,7 +33,7 @@ const head: fc.Arbitrary<EnvelopeHead> = fc.record({
 });
 const event = fc.record({ head, test: fc.boolean(), body: fc.dictionary(text, fc.jsonValue({ maxDepth: 3 })) });
 
-test('frame: what was appended is read back, however small the buffer began', () => {
+test('frame: appended envelopes are read back, however small the buffer was at first', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 20 }), fc.integer({ min: 1, max: 200 }), (events, initialBytes) => {
       const writer = new FrameWriter(initialBytes);
@@ -71,7 +71,7 @@ test('frame: a part of a larger body can be embedded', () => {
   expect(decodeEnvelopes(writer.bytes())[0]?.body).toEqual({ event: 'b' });
 });
 
-test('frame: counting lines, walking over them and splitting them give the same', () => {
+test('frame: counting lines, walking over lines and splitting a frame into lines agree', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue({ maxDepth: 2 })), (values) => {
       const writer = new FrameWriter();
@@ -105,7 +105,7 @@ test('frame: a last line without a line end is a line, but the frame is incomple
   expect(() => parseLine('{')).toThrow(FrameError);
 });
 
-test('frame: the writer says how much it holds, and a line may be put together of pieces', () => {
+test('frame: the writer reports how much it contains, and a line may be assembled from pieces', () => {
   const writer = new FrameWriter(16);
   writer.appendLineOf('{"a":', { bytes: Buffer.from('x[1]x'), start: 1, end: 4 }, '}');
   writer.appendEnvelope('', Buffer.from('{"v":1,"body":{}'));
@@ -117,7 +117,7 @@ test('frame: the writer says how much it holds, and a line may be put together o
   expect([writer.events, writer.length]).toEqual([0, 0]);
 });
 
-test('frame: bytes stay as they were after the writer is used again', () => {
+test('frame: bytes that were returned do not change when the writer is used again', () => {
   const writer = new FrameWriter(16);
   writer.appendLine('{"v":1,"n":1}');
   const first = writer.bytes();
@@ -134,7 +134,7 @@ test.each([
   expect(() => decodeEnvelopes(Buffer.from(bytes))).toThrow(FrameError);
 });
 
-test('frame: JSON of the maximum depth can be read at every step, and one level more cannot', () => {
+test('frame: JSON of the maximum depth can be read at every step, and JSON that is one level deeper cannot', () => {
   const ways = [0, 1].map((more) => {
     // A webhook's body becomes the properties of an event.
     const properties = JSON.parse(nested(jsonDepthCeiling + more)) as object;

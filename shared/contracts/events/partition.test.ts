@@ -21,7 +21,7 @@ test('partition: an e-mail address counts in its normal form', () => {
   expect(['  ', null, undefined].map(normalizeEmail)).toEqual([undefined, undefined, undefined]);
 });
 
-test('partition: an identifier has the same partition as text and as bytes, and another one in another account', () => {
+test('partition: an identifier has the same partition as text and as bytes, and depends on the account', () => {
   const seed = partitionSeed('acc');
   fc.assert(
     fc.property(fc.uuid(), fc.nat(5), fc.constantFrom(1, 16, 64), (userId, before, partitions) => {

@@ -40,7 +40,7 @@ const placeholder = fc
     return isUpper ? all.toUpperCase() : all;
   });
 
-test('placeholder identifiers: case, spaces, quotes and brackets do not hide one', () => {
+test('placeholder identifiers: a placeholder is recognized in any letter case, with spaces, quotes or brackets', () => {
   fc.assert(
     fc.property(placeholder, (text) => {
       expect(isPlaceholder(text)).toBe(true);
@@ -103,7 +103,7 @@ test('placeholder identifiers: an identifier that tells people apart is not a pl
   }
 });
 
-test('placeholder identifiers: bytes are read as their text is', () => {
+test('placeholder identifiers: bytes give the same result as their text', () => {
   fc.assert(
     fc.property(
       fc.oneof(placeholder, fc.string({ unit: 'grapheme' })),

@@ -15,7 +15,7 @@ function readLine(line: string) {
 }
 const read = (body: string, of = head) => readLine(envelopeLine(of, body));
 
-test('readPlainEnvelope: reads what is small, and takes the objects over as they are written', () => {
+test('readPlainEnvelope: reads the small fields, and refers to the objects as they are written', () => {
   const properties = '{ "price":1.50, "tags":["a",{"b":null}], "name":"W\\nD" }';
   const body = `{"token":"","event":"Viewed","time":5,"externalId":"c-1","properties":${properties},"defaultProperties":{"url":"u"},"more":[]}`;
   const found = read(body);
@@ -71,7 +71,7 @@ test.each([
   expect(read('{"event":"E","defaultProperties":{"current_url":"https://a.test/?x=1"}}')).toBeDefined();
 });
 
-test("readPlainEnvelope: takes a batch's defaultProperties beside others of the row", () => {
+test('readPlainEnvelope: takes the defaultProperties of a batch in addition to other defaultProperties of the row', () => {
   const of = envelopeHead(prefix, {
     kind: 'track',
     id: 'e',
@@ -140,7 +140,7 @@ test('readPlainEnvelope: a line without a head is not read with the head of the 
   }
 });
 
-test('readPlainEnvelope: takes nothing that is no JSON, wherever it was cut or changed', () => {
+test('readPlainEnvelope: never accepts a line that is invalid JSON, wherever the line was cut or changed', () => {
   const isJson = (text: string): boolean => {
     try {
       JSON.parse(text);

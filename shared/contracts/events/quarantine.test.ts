@@ -5,7 +5,7 @@ import { releasedLine } from './quarantine.ts';
 
 const rest = '"account":"a","source":"s","at":1,"kind":"track","id":"e","body":{"event":"ä","n":1.50}}';
 
-test('quarantine: each release says how often the event was released, and leaves its other bytes as they are', () => {
+test('quarantine: a released line has the number of its releases, and its other bytes are unchanged', () => {
   // In the middle of other bytes, like a line of a frame.
   const frame = Buffer.from(`before{"v":1,${rest}`);
   const first = releasedLine(frame.subarray(6));

@@ -69,7 +69,7 @@ function frameOf(events: readonly ResolvedEvent[]): Buffer {
   return asBuffer(writer.bytes());
 }
 
-test('resolved frames: encodeResolved: what was written is read back', () => {
+test('resolved frames: encodeResolved: written events are read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 5 }), (events) => {
       // Through JSON, like the parts of an event: -0 becomes 0.
@@ -78,13 +78,13 @@ test('resolved frames: encodeResolved: what was written is read back', () => {
   );
 });
 
-test('resolved frames: encodeResolved: the order of the members given does not matter', () => {
+test('resolved frames: encodeResolved: the order of the given members does not matter', () => {
   const { v, event: sample, visitor } = sampleEvent();
   const turned = Object.fromEntries(Object.entries(sample).toReversed()) as ResolvedEvent['event'];
   expect(encodeResolved({ v, event: turned, visitor })).toBe(encodeResolved(sampleEvent()));
 });
 
-test('resolved frames: eachResolvedLine: finds every test event, by the text "test":true alone', () => {
+test('resolved frames: eachResolvedLine: marks as a possible test exactly the lines that contain the text "test":true', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 8 }), (events) => {
       const bytes = frameOf(events);
@@ -99,7 +99,7 @@ test('resolved frames: eachResolvedLine: finds every test event, by the text "te
   );
 });
 
-test('resolved frames: findEventsNamed: finds all events of the names, and nearly nothing else', () => {
+test('resolved frames: findEventsNamed: finds all events with the names, and none in a frame of events with another name', () => {
   const names = ['Order', 'größe "😀"'];
   const named = fc
     .tuple(event, fc.constantFrom(...names, 'Other'))
@@ -116,7 +116,7 @@ test('resolved frames: findEventsNamed: finds all events of the names, and nearl
   );
 });
 
-test('event head: read: says the same as the whole event, or nothing', () => {
+test('event head: read: a head equals the head of the parsed event, or is left to the parser', () => {
   fc.assert(
     fc.property(event, (resolved) => {
       const head = headIn(encodeResolved(resolved));
@@ -125,7 +125,7 @@ test('event head: read: says the same as the whole event, or nothing', () => {
   );
 });
 
-test('event head: read: is read without parsing wherever its texts need no escape', () => {
+test('event head: read: a head is read without parsing if its texts need no escape', () => {
   fc.assert(
     fc.property(event, (resolved) => {
       const head = headOf(resolved);
@@ -148,7 +148,7 @@ test.each([
   expect(headIn(encodeResolved(resolved))).toEqual(headOf(resolved));
 });
 
-test('event head: read: the trace is part of it', () => {
+test('event head: read: the trace is part of the head', () => {
   const { v, event: sample, visitor } = sampleEvent();
   const { event_properties, context, ...head } = sample;
   const traced = { v, event: { ...head, trace: '00-1', event_properties, context }, visitor };
@@ -163,7 +163,7 @@ test.each([
   expect(headIn(line)).toBeUndefined();
 });
 
-test('event head: read: nothing of the next line is taken for a part of it', () => {
+test('event head: read: nothing of the next line is read as a part of the head', () => {
   fc.assert(
     fc.property(event, event, fc.nat(400), (one, other, kept) => {
       const bytes = Buffer.from(encodeResolved(one));
@@ -177,7 +177,7 @@ test('event head: read: nothing of the next line is taken for a part of it', () 
   );
 });
 
-test('shared visitors: a visitor that stands in another line is read like one of the line itself, by every reader', () => {
+test('shared visitors: every reader reads a visitor that is in another line like a visitor in the line itself', () => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 1, maxLength: 5 }), (made) => {
       const [first] = made;
@@ -195,7 +195,7 @@ test('shared visitors: a visitor that stands in another line is read like one of
   );
 });
 
-test('shared visitors: a reference that leads nowhere is an error, and costs the other events nothing', () => {
+test('shared visitors: a reference to no visitor is an error, and the other events are still read', () => {
   const { event: parts, visitor } = sampleEvent();
   const json = encodeEventParts(parts);
   const whole = resolvedLine(visitor.id, json, JSON.stringify(visitor));

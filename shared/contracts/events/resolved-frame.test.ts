@@ -17,7 +17,7 @@ const events = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('resolved frame: each line, its head and its event are as they were written, wherever the visitor stands', () => {
+test('resolved frame: each line, its head and its event are read back unchanged, whichever line contains the visitor', () => {
   fc.assert(
     fc.property(events, fc.boolean(), (made, isShared) => {
       const written = isShared ? made.map((one) => ({ ...one, visitor: made[0]?.visitor ?? one.visitor })) : made;
@@ -42,7 +42,7 @@ test('resolved frame: each line, its head and its event are as they were written
   );
 });
 
-test('resolved frame: its bytes, the bytes of a line, and the head of one are known without parsing', () => {
+test('resolved frame: the bytes of the frame, the bytes of a line, and the head of a line are known without parsing', () => {
   const line = encodeResolved(sampleEvent({ id: 'é' }));
   const frame = new ResolvedFrame(Buffer.from(`${line}\n${line}\n`));
   const bytes = Buffer.byteLength(line);
@@ -50,7 +50,7 @@ test('resolved frame: its bytes, the bytes of a line, and the head of one are kn
   expect(frame.headAt(1)).toMatchObject({ id: 'é' });
 });
 
-test('resolved frame: a reference is a line and the length of its visitor, and similar text is refused', () => {
+test('resolved frame: a reference consists of a line number and the length of the visitor there; similar text is refused', () => {
   const { event, visitor } = sampleEvent();
   const characters = JSON.stringify(visitor).length;
   const said = [
@@ -68,7 +68,7 @@ test('resolved frame: a reference is a line and the length of its visitor, and s
 });
 
 test.each(['[7,10]', '[0,0]', '[0,3]', '[]', '[-1,4]', '[0,99999999]', '[0,1234567890123]', '[1]'])(
-  'resolved frame: a line that refers to %s for its visitor cannot be read, and costs the other events nothing',
+  'resolved frame: a line that refers to %s for its visitor cannot be read, and the other line still can',
   (said) => {
     const { event, visitor } = sampleEvent();
     const whole = encodeResolved({ v: 1, event, visitor });

@@ -32,7 +32,7 @@ const pointing: RetryRecord = {
   bytes: 400,
 };
 
-test('retry record: a reference is short: only its times are relative, and each stands where earlier builds read it', () => {
+test('retry record: in a reference only the times are relative, and each is in the place where earlier builds read it', () => {
   const text = encodeRetryRecord({ ...pointing, heldAt: 40, request: { method: 'POST', host: 'h', status: 500 } });
   const request = '{"method":"POST","host":"h","status":500}';
   expect(text).toBe(`[2,7,3,"v","e",10,10,10,20,400,2,"http_500",40,${request}]`);
@@ -64,7 +64,7 @@ test.each([
   expect(() => parseRetryRecord(text)).toThrow(why);
 });
 
-test('retry tiers: this build writes tiers of its own, and reads those of builds before references as well', () => {
+test('retry tiers: this build writes its own tiers, and also reads the tiers of builds that knew no references', () => {
   const delays = retryTierDelaysMs.map((_, delay) => delay);
   expect(delays.map(retryTier)).toEqual([20, 21, 22, 23, 24, 25, 26]);
   expect([...delays, ...delays.map(retryTier)].map(delayOfTier)).toEqual([...delays, ...delays]);
@@ -79,7 +79,7 @@ test('retry tiers: this build writes tiers of its own, and reads those of builds
   expect([...eventTiers].toSorted((a, b) => a - b)).toEqual([...all, 94, 96, 98, 99]);
 });
 
-test('property: a settled note reads as it was written', () => {
+test('property: a settled note is read back unchanged', () => {
   const settled = fc.array(fc.tuple(fc.nat(), fc.array(fc.nat(500)))).map((entries) => new Map(entries));
   fc.assert(
     fc.property(settled, (lines) => {
@@ -96,6 +96,6 @@ test.each([
   '{"v":2,"settled":[[1,[0]]]}',
   '{"v":1,"settled":7}',
   '{"v":1,"settled":[1,["x",[0]],[1],[1,7],[1,[0,"x"]]]}',
-])('settled note: %j says nothing', (text) => {
+])('settled note: %j is read as an empty note', (text) => {
   expect(decodeSettledNote(Buffer.from(text))).toEqual(new Map());
 });
