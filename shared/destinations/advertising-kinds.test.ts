@@ -32,7 +32,7 @@ const kinds = [
 const nowMs = 1_700_000_060_000;
 
 describe.each(kinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_, kind) => {
-  it('personal data: no address, number or birthday in the clear', () => {
+  it('personal data: no e-mail address, phone number, postal code, id or birthday is sent unhashed', () => {
     const visitor = { date_of_birth: '1990-01-31', gender: 'female', zip: 'SW1A 1AA' };
     const { body = '', url } = kind.prepare(kind.exampleSettings).buildRequest([sampleShopper({ visitor })], nowMs);
     for (const secret of [
@@ -77,7 +77,7 @@ test.each<[kind: DestinationKind, ofCalifornia: object, ofFrance: object]>([
   [reddit, inReddit({ country: 'US', region: 'US-CA' }), inReddit({ country: 'FR' })],
   [snapchatAdsCapi, inMeta(1, 1_000), inMeta(0, 0)],
   [tiktok, limited, limited],
-])('limited data use: $0.descriptor.id gets it in its own terms', (kind, ofCalifornia, ofFrance) => {
+])('limited data use: $0.descriptor.id gets the fields that it defines for it', (kind, ofCalifornia, ofFrance) => {
   const prepared = kind.prepare(kind.exampleSettings);
   const bodyOf = (event: OutboundEvent): unknown => JSON.parse(prepared.buildRequest([event], nowMs).body ?? '');
   expect(bodyOf(shopper({ limited_data_use: true }))).toMatchObject(ofCalifornia);
@@ -91,7 +91,7 @@ test.each<[kind: DestinationKind, ofCalifornia: object, ofFrance: object]>([
   expect(JSON.stringify(bodyOf({ ...shopper({}), mapped }))).toMatch(/LDU|LDP|limited_data_use":true|DENIED/);
 });
 
-test('limited data use: LinkedIn, which knows none, is not sent the event', () => {
+test('limited data use: LinkedIn, which has no limited mode, is not sent the event', () => {
   const prepared = linkedinAdsCapi.prepare(linkedinAdsCapi.exampleSettings);
   expect(prepared.accepts?.(shopper({}))).toBe(true);
   expect(prepared.accepts?.(shopper({ limited_data_use: true }))).toBe(false);

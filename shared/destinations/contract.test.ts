@@ -69,18 +69,18 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   const prepared = kind.prepare(kind.exampleSettings);
   const sampleEvent = (own: Partial<ResolvedEvent['event']> = {}): ResolvedEvent => sampleEventFor(kind, own);
 
-  it('registry: has an id of its own', () => {
+  it('registry: the kind has an id of its own', () => {
     expect(findDestinationKind(id)).toBe(kind);
     expect(destinationKinds.filter(({ descriptor }) => descriptor.id === id)).toHaveLength(1);
   });
 
-  it('descriptor: keys are unique and named in the example', () => {
+  it('descriptor: keys are unique, and the example names no other keys', () => {
     const keys = kind.descriptor.settings.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
     for (const key of Object.keys(kind.exampleSettings)) expect(keys).toContain(key);
   });
 
-  it('facts: are whole, and hold for what the kind sends', () => {
+  it('facts: are complete, and agree with what the kind sends', () => {
     const { sends, limits, deduplicatesBy, errors, sources, checked } = kind.facts;
     for (const text of [sends, errors]) expect(text.length).toBeGreaterThan(5);
     for (const source of sources) expect(source).toMatch(/^https:\/\/[^\s|]+$/);
@@ -108,7 +108,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(Date.parse(version.ends) - Date.now()).toBeGreaterThan(60 * 86_400_000);
   });
 
-  it('calls: one that is skipped has its reason', () => {
+  it('calls: a call that is skipped has a reason', () => {
     for (const event of ['$identify', '$group', '$alias']) {
       const outbound = {
         resolved: sampleEvent({ event, event_properties: { group_id: 'g', id: 'a', previous_id: 'b' } }),
@@ -118,7 +118,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
-  it('prepare: refuses settings without each required one, naming it', () => {
+  it('prepare: refuses settings that lack a required setting, and names that setting', () => {
     for (const key of requiredKeys(kind)) {
       const rest = Object.fromEntries(Object.entries(kind.exampleSettings).filter(([name]) => name !== key));
       expect(() => kind.prepare(rest)).toThrow(SettingError);
@@ -135,7 +135,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
-  it('settings: with every choice the platform takes an order and an identify', async () => {
+  it('settings: with every choice of a setting, the platform accepts an order and an identify', async () => {
     const platform = await kind.loadPlatform();
     const choices = kind.descriptor.settings.flatMap((setting): (readonly [key: string, value: string | boolean])[] => {
       if (setting.type === 'Select') return setting.options.map(({ value }) => [setting.key, value]);
@@ -155,7 +155,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
-  it('buildRequest: an order that names no currency is sent', () => {
+  it('buildRequest: an order without a currency is sent', () => {
     const { currency: _currency, ...order } = sampleEvent().event.event_properties;
     const outbound = { resolved: sampleEvent({ event: 'Order Completed', event_properties: order }) };
     if (prepared.accepts?.(outbound) === false) return;
@@ -168,7 +168,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(request.method === 'GET' || (request.body ?? '') !== '').toBe(true);
   });
 
-  it('buildRequest: a repeated attempt is the same request, and a later one has the same key', () => {
+  it('buildRequest: a repeated attempt is the same request, and a later attempt has the same idempotency key', () => {
     const events = [{ resolved: sampleEvent() }];
     const first = prepared.buildRequest(events, nowMs);
     expect(kind.prepare(kind.exampleSettings).buildRequest(events, nowMs)).toEqual(first);
@@ -183,14 +183,14 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(flawsOf(prepared.buildRequest([{ resolved: hostile }], nowMs))).toEqual([]);
   });
 
-  it('buildRequest: takes as many events as it says', () => {
+  it('buildRequest: accepts as many events as the batch size of the kind', () => {
     const events = Array.from({ length: prepared.batchEventsMax }, (_, i) => ({
       resolved: sampleEvent({ id: `e${i}` }),
     }));
     expect(flawsOf(prepared.buildRequest(events, nowMs))).toEqual([]);
   });
 
-  it('buildRequest: says when the event happened', () => {
+  it('buildRequest: the request contains the time of the event, if the platform accepts a time', () => {
     const at = (time: number): string => {
       const { url, body = '' } = prepared.buildRequest([{ resolved: sampleEvent({ time }) }], nowMs);
       return `${url} ${body}`;
@@ -199,7 +199,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     else expect(at(nowMs - 3_600_000)).not.toBe(at(nowMs));
   });
 
-  it('buildRequest: the server that sent the event is no visitor’s browser, and not sent as one', () => {
+  it('buildRequest: the connection of the server that sent the event is not sent as that of the visitor', () => {
     const sender = { ip: '192.0.2.199', user_agent: 'calling-server/9' };
     const outbound = { resolved: sampleEvent({ context: { ...sampleEvent().event.context, sender } }) };
     const { url, headers, body = '' } = prepared.buildRequest([outbound], nowMs);
@@ -208,7 +208,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     );
   });
 
-  it('buildRequest: no secret stands in the URL, unless the platform takes it nowhere else', () => {
+  it('buildRequest: no secret is in the URL, unless the platform accepts it only there', () => {
     for (const { type, key } of kind.descriptor.settings) {
       if (type !== 'Secret') continue;
       const secret = `marked-${String(kind.exampleSettings[key])}`;
@@ -218,7 +218,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
-  it('baseUrl: where there is one, every request starts with it', () => {
+  it('baseUrl: if the kind has this setting, every request starts with it', () => {
     if (!kind.descriptor.settings.some(({ key }) => key === 'baseUrl')) return;
     const elsewhere = kind.prepare({ ...kind.exampleSettings, baseUrl: 'https://proxy.example.net:8443/to/' });
     for (const event of ['Order Completed', '$identify']) {
@@ -229,7 +229,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(() => kind.prepare({ ...kind.exampleSettings, baseUrl: 'file:///etc/passwd' })).toThrow('baseUrl');
   });
 
-  it('addresses: change with every setting that changes the server of requests or token requests', () => {
+  it('addresses: the listed addresses change with every setting that changes the server of requests or token requests', () => {
     const places = ['https://elsewhere.example.net', 'http://elsewhere.example.net:81', 'elsewhere.example.net'];
     /** The servers of requests and token requests; undefined for an event that is not sent. */
     const originsOf = (settings: JsonObject): readonly (string | undefined)[] => {
@@ -266,7 +266,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 
   it.each(['$identify', '$experiment_impression', '$anything'])(
-    '%s: is not taken, or makes a whole request',
+    '%s: is skipped, or makes a complete request',
     (event) => {
       const outbound = { resolved: sampleEvent({ event, event_properties: {} }) };
       const isTaken = prepared.accepts?.(outbound) !== false;
@@ -274,7 +274,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     },
   );
 
-  it('property: whatever an event holds, it makes a whole request or is refused as unfit', () => {
+  it('property: any event makes a complete request or is refused as unfit', () => {
     const server = serverOf(prepared.buildRequest([{ resolved: sampleEvent() }], nowMs).url);
     fc.assert(
       fc.property(fc.array(anyEvent(nowMs), { minLength: 1, maxLength: 3 }), (events) => {
@@ -296,7 +296,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     );
   });
 
-  it('readAnswer: what the platform says when it took an event is understood', () => {
+  it('readAnswer: the platform’s answer to an accepted event means delivered', () => {
     const events = [{ resolved: sampleEvent() }];
     const answer = { headers: {}, ...(kind.exampleSuccess ?? { status: 200, body: '' }) };
     expect(prepared.readAnswer?.(answer, events) ?? [{ kind: 'delivered' }]).toEqual([{ kind: 'delivered' }]);

@@ -365,7 +365,7 @@ test.each(cases)('$type: deletes a person as its reference says ($order.isSuppre
   expect(play(erasure.poll?.(one.poll.reference) ?? one.end, one.poll.exchanges)).toEqual(one.poll.end);
 });
 
-test('erasures: a platform that cannot be reached is retried, one that refuses is not, whatever the step', () => {
+test('erasures: at every step, an unreachable platform is retried and a refusal is not', () => {
   for (const { type, settings, order: changes, exchanges } of cases) {
     exchanges.forEach((_, failing) => {
       const stepped = (status: number): ErasureStep => {
@@ -384,7 +384,7 @@ test('erasures: a platform that cannot be reached is retried, one that refuses i
   }
 });
 
-test('erasures: without an identifier that the platform knows or a required setting, an operator must delete the person', () => {
+test('erasures: without a known identifier or a required setting, an operator must delete the person', () => {
   const nobody = { visitorIds: [], externalIds: [], emails: [], phones: [] };
   for (const type of ['Amplitude', 'Customerio', 'Iterable', 'Klaviyo', 'Hubspot', 'Mailchimp', 'Zendesk', 'ZohoCRM']) {
     const end = prepared(type, { secretKey: 'secret' }).begin({ ...order, subject: nobody });
@@ -404,14 +404,14 @@ test('erasures: without an identifier that the platform knows or a required sett
   }
 });
 
-test('HTTPDestination: an erasure is signed as events are', () => {
+test('HTTPDestination: an erasure is signed in the same way as events', () => {
   const step = prepared('HTTPDestination', { erasureUrl: 'https://example.com/', signingSecret: 'key' }).begin(order);
   if (step.kind !== 'send') throw new Error('nothing is sent');
   const { headers, body = '' } = step.request;
   expect(headers['x-signature-256']).toBe(`sha256=${createHmac('sha256', 'key').update(body).digest('hex')}`);
 });
 
-test('erasures: the kinds that forward them are those of the table', () => {
+test('erasures: exactly the kinds in the table forward erasures', () => {
   const erasing = destinationKinds.filter((kind) => kind.prepareErasure !== undefined);
   const known = new Set([...cases.map(({ type }) => type), 'Plausible', 'SluiceSyntheticData']);
   expect(erasing.map(({ descriptor }) => descriptor.id).toSorted()).toEqual([...known].toSorted());

@@ -37,7 +37,7 @@ test.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))(
   },
 );
 
-test('event outcomes: name, requests in turn and reasons are those of the destination with its settings', () => {
+test('event outcomes: the name, the requests and the reason follow from the kind and its settings', () => {
   expect(outcomeOf('Facebook', 'Order Completed')).toMatchObject({
     outcome: 'sent',
     name: 'Purchase',

@@ -4,7 +4,7 @@ import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { bodyOf, parametersOf, requestOf } from '../testing/sent-by.ts';
 import { activeCampaignApi } from './destination.ts';
 
-test('ActiveCampaign: an event as the tracker takes it', () => {
+test('ActiveCampaign: an event is sent in the format of the event tracker', () => {
   const properties = { order_id: 'A-1', value: 5 };
   const request = requestOf(activeCampaignApi, [sampleShopper({ event: 'x'.repeat(40), properties })]);
   expect(request).toMatchObject({
@@ -22,7 +22,7 @@ test('ActiveCampaign: an event as the tracker takes it', () => {
   });
 });
 
-test('ActiveCampaign: an identify is a contact, its traits in fields by their numbers', () => {
+test('ActiveCampaign: an identify becomes a contact, with its traits in fields named by number', () => {
   const own = { plan: 'pro', tags: ['a', 'b'], secret: 'x' };
   const identify = sampleShopper({
     event: '$identify',
@@ -48,7 +48,7 @@ test('ActiveCampaign: an identify is a contact, its traits in fields by their nu
   });
 });
 
-test('ActiveCampaign: the tracker says in a 200 what it thinks', () => {
+test('ActiveCampaign: the outcome of an event is read from the body of a 200 answer', () => {
   const prepared = activeCampaignApi.prepare(activeCampaignApi.exampleSettings);
   const read = (event: string, body: string) =>
     prepared.readAnswer?.({ status: 200, headers: {}, body }, [sampleShopper({ event })])?.map(({ kind }) => kind);
@@ -58,7 +58,7 @@ test('ActiveCampaign: the tracker says in a 200 what it thinks', () => {
   expect(read('$identify', '{"contact":{"id":"1"}}')).toBeUndefined();
 });
 
-test('ActiveCampaign: an event that the tracker refuses is refused, and changes no list', () => {
+test('ActiveCampaign: an event that the tracker refuses is rejected, and its visitor is not added to the list', () => {
   const subscribing = { lists: '7', subscribeEvents: 'Joined' };
   const prepared = activeCampaignApi.prepare({ ...activeCampaignApi.exampleSettings, ...subscribing });
   const events = [sampleShopper({ event: 'Joined' })];

@@ -28,7 +28,7 @@ test('Admitad: an order is one position with its price', () => {
   });
 });
 
-test('Admitad: an event without an order is sent with its own id, and one without a click is unfit', () => {
+test('Admitad: an event without an order id is sent with the event id, and an event without a click is unfit', () => {
   const lead = sampleShopper({ event: 'Lead', properties: { admitad_uid: 'click-2' } });
   const settings = { paymentType: 'lead', conversionEvents: 'Lead' };
   expect(parametersOf(requestOf(admitad, [lead], settings))).toMatchObject({

@@ -63,7 +63,7 @@ describe('AdobeAnalytics', () => {
     ]);
   });
 
-  it('page view: is a page, and no link', () => {
+  it('page view: is sent as a page and not as a link, if the event has a page address', () => {
     const page = { current_url: 'https://shop.example.com/tea', title: 'Tea', referrer: 'https://search.example/' };
     const hit = sent({ resolved: sampleEvent({ event: 'Page Viewed', context: page, event_properties: {} }) });
     expect(hit).toMatchObject({ g: page.current_url, pageName: 'Tea', r: page.referrer });
@@ -110,11 +110,11 @@ describe('AdobeAnalytics', () => {
     expect(one?.['purchaseID']).not.toBe(other?.['purchaseID']);
   });
 
-  it('timestamps: are left out for report suites that take none', () => {
+  it('timestamps: are left out for report suites that accept no timestamps', () => {
     expect(sent({ resolved: sampleEvent() }, { withoutTimestamps: true })).not.toHaveProperty('ts');
   });
 
-  it('answer: a failure reported with a status of success is a refusal', () => {
+  it('answer: a FAILURE in the headers of a successful answer is a refusal', () => {
     const event = [{ resolved: sampleEvent() }];
     const read = (headers: Record<string, string>) => prepared.readAnswer?.({ status: 204, headers, body: '' }, event);
     expect(read({ status: 'SUCCESS' })).toBeUndefined();

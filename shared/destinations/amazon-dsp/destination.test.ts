@@ -56,7 +56,7 @@ describe('AmazonDSP', () => {
     });
   });
 
-  it('other events: no currency, which only purchases have; the country of the destination; consent', () => {
+  it('other events: are sent without currency, with the country of the destination and the consent of the event', () => {
     const consent = { amzn_ad_storage: 'GRANTED', amzn_user_data: 'DENIED' };
     const event = sampleShopper({ event: 'Quiz Finished', properties: { consent }, visitor: { country: undefined } });
     const row = rowOf(event);

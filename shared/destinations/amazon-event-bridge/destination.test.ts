@@ -14,7 +14,7 @@ const read = (status: number, body: unknown) =>
   prepared.readAnswer?.({ status, headers: {}, body: JSON.stringify(body) }, events);
 
 describe('AmazonEventBridge', () => {
-  it('request: PutEvents, the event and its visitor as the detail', () => {
+  it('request: PutEvents with the event and its visitor as the detail', () => {
     const { url, headers } = prepared.buildRequest(events, 0);
     expect(url).toBe('https://events.eu-central-1.amazonaws.com/');
     expect(headers).toMatchObject({
@@ -27,7 +27,7 @@ describe('AmazonEventBridge', () => {
     expect(JSON.parse(second?.Detail ?? '')).toEqual({ event, visitor });
   });
 
-  it('request: a name that is too long for a detail type is its hash, and one without a name is refused', () => {
+  it('request: a name too long for a detail type is sent as its hash, and an event without a name is refused', () => {
     const [entry] = sentBy([{ resolved: sampleEvent({ event: 'x'.repeat(129) }) }]).Entries;
     expect(entry?.DetailType).toMatch(/^[0-9a-f]{64}$/);
     expect(() => sentBy([{ resolved: sampleEvent({ event: '' }) }])).toThrow(UnfitEventError);
@@ -39,7 +39,7 @@ describe('AmazonEventBridge', () => {
     expect(() => prepared.buildRequest([large, large, large], 0)).toThrow('too large');
   });
 
-  it('answer: says of each entry what became of it', () => {
+  it('answer: each event gets the outcome of its entry', () => {
     const Entries = [{ EventId: 'e' }, { ErrorCode: 'ThrottlingException' }, { ErrorCode: 'MalformedDetail' }];
     expect(read(200, { FailedEntryCount: 2, Entries })).toEqual([
       { kind: 'delivered' },
@@ -53,7 +53,7 @@ describe('AmazonEventBridge', () => {
     ]);
   });
 
-  it('answer: a bus that is missing, and a key without the right, pause the destination', () => {
+  it('answer: a missing bus, or a key without the permission, pauses the destination', () => {
     const missing = { kind: 'retry', reason: 'ResourceNotFoundException', refusesAccess: true };
     const denied = { kind: 'retry', reason: 'NotAuthorizedForSourceException', refusesAccess: true };
     const Entries = [

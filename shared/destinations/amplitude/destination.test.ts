@@ -38,7 +38,7 @@ describe('Amplitude', () => {
     });
   });
 
-  it('track: revenue has a place of its own', () => {
+  it('track: revenue is also sent in Amplitude’s own field', () => {
     const resolved = sampleEvent({ event_properties: { revenue: '19.90' } });
     const body = JSON.parse(amplitude.prepare(key).buildRequest([{ resolved }], 0).body ?? '');
     expect(body.events[0]).toMatchObject({ revenue: 19.9, event_properties: { revenue: '19.90' } });
@@ -63,7 +63,7 @@ describe('Amplitude', () => {
     expect(body.events[0]).not.toHaveProperty('event_properties');
   });
 
-  it('settings: the region and the base URL say where to', () => {
+  it('settings: the region and the base URL decide the address', () => {
     const urlOf = (settings: Record<string, unknown>) => amplitude.prepare(settings).buildRequest([track], 0).url;
     expect(urlOf({ ...key, region: 'EU' })).toBe('https://api.eu.amplitude.com/2/httpapi');
     expect(urlOf({ ...key, baseUrl: 'https://proxy.example.com/a/' })).toBe('https://proxy.example.com/a/2/httpapi');
@@ -88,7 +88,7 @@ describe('Amplitude', () => {
     expect(amplitude.prepare(key).readAnswer?.(answer(400, ids), [track, track])).toBeUndefined();
   });
 
-  it('answer: a refused row is a refusal of its event, which may have several rows', () => {
+  it('answer: a refused row rejects its event, which may have several rows', () => {
     const products = [1, 2].map((price) => ({ product_id: `p${price}`, price }));
     const order = { resolved: sampleEvent({ event_properties: { products } }) };
     const prepared = amplitude.prepare({ ...key, revenueOf: 'products' });
@@ -102,7 +102,7 @@ describe('Amplitude', () => {
     expect(() => prepared.buildRequest([large], 0)).toThrow('more than 2000 products');
   });
 
-  it('answer: a request that is refused itself is not split; if its key is invalid, the destination is paused', () => {
+  it('answer: a request refused as a whole is not split; if its key is invalid, the destination is paused', () => {
     const read = (body: unknown) => amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track]);
     const refused = { kind: 'retry', reason: 'row refused: request', refusesAccess: true };
     expect(read({ code: 400, error: 'Invalid API key: key' })).toEqual([refused, refused]);
@@ -116,7 +116,7 @@ describe('Amplitude', () => {
     ]);
   });
 
-  it('answer: other statuses speak for themselves', () => {
+  it('answer: for other statuses the status alone decides', () => {
     expect(amplitude.prepare(key).readAnswer?.(answer(429, { code: 429 }), [track])).toBeUndefined();
     expect(amplitude.prepare(key).readAnswer?.(answer(200, { code: 200 }), [track])).toBeUndefined();
   });

@@ -38,7 +38,7 @@ test.each([
   });
 });
 
-test('Attentive: other events are custom, without characters that names and keys may not have', () => {
+test('Attentive: any other event is sent as a custom event, without characters that names and keys may not have', () => {
   const properties = { 'a{b}': 1, '""': 2, none: null };
   const event = sampleShopper({ event: 'Quiz (Done), "Tea"', properties });
   expect(requestOf(attentive, [event]).url).toBe('https://api.attentivemobile.com/v1/events/custom');
@@ -53,14 +53,14 @@ test('Attentive: other events are custom, without characters that names and keys
   expect(requestOf(attentive, [sampleShopper({ properties: { value: 5 } })]).url).toMatch(/\/events\/custom$/);
 });
 
-test('Attentive: the variant of a product is sent beside its id', () => {
+test('Attentive: the variant of a product is sent in addition to the product id', () => {
   const products = [{ product_id: 'p', variant_id: 'v', price: 1 }];
   expect(bodyOf(attentive, [sampleShopper({ properties: { products } })])).toMatchObject({
     items: [{ productId: 'p', productVariantId: 'v', price: [{ value: 1 }] }],
   });
 });
 
-test('Attentive: an identify is custom attributes', () => {
+test('Attentive: an identify is sent as custom attributes', () => {
   const identify = sampleShopper({ event: '$identify', visitor });
   expect(requestOf(attentive, [identify]).url).toBe('https://api.attentivemobile.com/v1/attributes/custom');
   expect(bodyOf(attentive, [identify])).toEqual({

@@ -9,7 +9,7 @@ const read = (status: number, body: unknown, of = events) =>
 const stored = { SequenceNumber: '4954', ShardId: 'shardId-000000000000' };
 
 describe('AWSKinesis', () => {
-  it('request: PutRecords with the event and its visitor, by visitor', () => {
+  it('request: PutRecords with the event and its visitor, partitioned by visitor', () => {
     const { url, headers, body } = prepared.buildRequest(events, 0);
     expect(url).toBe('https://kinesis.eu-central-1.amazonaws.com/');
     expect(headers).toMatchObject({
@@ -36,13 +36,13 @@ describe('AWSKinesis', () => {
     });
   });
 
-  it('request: events over the size limit of a request are refused before it is sent', () => {
+  it('request: events over the size limit of a request are refused before they are sent', () => {
     const large = { resolved: sampleEvent({ event_properties: { text: 'x'.repeat(3 * 1_024 * 1_024) } }) };
     expect(() => prepared.buildRequest([large], 0)).not.toThrow();
     expect(() => prepared.buildRequest([large, large], 0)).toThrow('too large');
   });
 
-  it('answer: says of each record what became of it', () => {
+  it('answer: each event gets the outcome of its record', () => {
     const throttled = { ErrorCode: 'ProvisionedThroughputExceededException', ErrorMessage: 'Rate exceeded …' };
     expect(read(200, { FailedRecordCount: 2, Records: [stored, throttled, { ErrorCode: 'odd one\n' }] })).toEqual([
       { kind: 'delivered' },
@@ -52,13 +52,13 @@ describe('AWSKinesis', () => {
   });
 
   it.each([['no json'], [{}], [{ Records: [stored] }], [{ Records: [null, 1, {}] }]])(
-    'answer: %j says nothing, so all are sent again',
+    'answer: %j has no outcome for each event, so all are sent again',
     (body) => {
       expect(read(200, body)?.map(({ kind }) => kind)).toEqual(['retry', 'retry', 'retry']);
     },
   );
 
-  it('answer: a 400 of throttling is tried again, one of a missing stream pauses the destination', () => {
+  it('answer: a 400 for throttling is tried again, a 400 for a missing stream pauses the destination', () => {
     const throttled = { kind: 'retry', reason: 'ThrottlingException', isThrottled: true };
     expect(read(400, { __type: 'ThrottlingException' })?.[2]).toEqual(throttled);
     const unknown = 'com.amazonaws.kinesis.v20131202#ResourceNotFoundException';
@@ -69,7 +69,7 @@ describe('AWSKinesis', () => {
     });
   });
 
-  it('answer: undecided if one of several events may have caused a 400, or if the status is enough', () => {
+  it('answer: the status decides if one of several events may have caused a 400, or if the body says no more', () => {
     const invalid = { __type: 'ValidationException' };
     expect(read(400, invalid)).toBeUndefined();
     expect(read(400, invalid, events.slice(0, 1))).toEqual([{ kind: 'reject', reason: 'ValidationException' }]);

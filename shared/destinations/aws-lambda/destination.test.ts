@@ -24,7 +24,7 @@ describe('AWSLambda', () => {
     expect(JSON.parse(request.body ?? '')).toEqual({ event: sent, visitor });
   });
 
-  it('settings: an ARN with an alias, several events, and waiting for the function', () => {
+  it('settings: an ARN with an alias, several events per request, and an invocation that waits are supported', () => {
     const arn = 'arn:aws:lambda:eu-central-1:123456789012:function:events';
     const more = { functionName: arn, qualifier: 'live', batchSize: '10', invocationType: 'RequestResponse' };
     const request = awsLambda.prepare({ ...settings, ...more }).buildRequest([event, event], nowMs);
@@ -34,7 +34,7 @@ describe('AWSLambda', () => {
     expect(() => awsLambda.prepare({ ...settings, functionName: '../x' })).toThrow('settings.functionName');
   });
 
-  it('unfit: more than an asynchronous invocation takes', () => {
+  it('unfit: an event larger than an asynchronous invocation accepts', () => {
     const large = { resolved: sampleEvent({ event_properties: { text: 'x'.repeat(1_100_000) } }) };
     expect(() => awsLambda.prepare(settings).buildRequest([large], nowMs)).toThrow('too large');
     const waiting = awsLambda.prepare({ ...settings, invocationType: 'RequestResponse' });

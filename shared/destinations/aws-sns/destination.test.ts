@@ -45,7 +45,7 @@ describe('AWSSNS', () => {
     expect(form.get('PublishBatchRequestEntries.member.2.MessageDeduplicationId')).toBe('1');
   });
 
-  it('answer: says of each message what became of it, in any order', () => {
+  it('answer: each event gets the outcome of its message, in any order', () => {
     expect(read(200, answer(done('e2'), fail('e1', 'InternalError') + fail('e0', 'InvalidParameter')))).toEqual([
       { kind: 'reject', reason: 'InvalidParameter' },
       { kind: 'retry', reason: 'InternalError' },
@@ -53,7 +53,7 @@ describe('AWSSNS', () => {
     ]);
   });
 
-  it('answer: what it does not name is sent again', () => {
+  it('answer: a message that the answer does not name is sent again', () => {
     const kinds = (body: string) => read(200, body)?.map(({ kind }) => kind);
     expect(kinds(answer(done('e0') + done('e1'), ''))).toEqual(['delivered', 'delivered', 'retry']);
     expect(kinds('<html>')).toEqual(['retry', 'retry', 'retry']);

@@ -33,7 +33,7 @@ describe('AWSSQS', () => {
     expect(JSON.parse(Entries[1]?.MessageBody ?? '')).toEqual({ event, visitor });
   });
 
-  it('request: characters that SQS refuses are escaped in the JSON, which says the same', () => {
+  it('request: characters that SQS refuses are escaped in the JSON, which keeps its meaning', () => {
     const text = '\u0001\ufffe\uffff😀';
     const [entry] = sentBy(prepared, [{ resolved: sampleEvent({ event_properties: { text } }) }]).Entries;
     for (const char of text.slice(0, 3)) expect(entry?.MessageBody).not.toContain(char);
@@ -59,7 +59,7 @@ describe('AWSSQS', () => {
     expect(() => prepared.buildRequest([half, half, half], 0)).toThrow(UnfitEventError);
   });
 
-  it('answer: says of each message what became of it, in any order; the rest is sent again', () => {
+  it('answer: each event gets the outcome of its message, in any order; a message that is not named is sent again', () => {
     const Failed = [failed('e1', 'InternalError', false), failed('e0', 'InvalidMessageContents')];
     expect(read(200, { Successful: [], Failed })).toEqual([
       { kind: 'reject', reason: 'InvalidMessageContents' },
@@ -75,7 +75,7 @@ describe('AWSSQS', () => {
     expect(read(200, [])?.map(({ kind }) => kind)).toEqual(['retry', 'retry', 'retry']);
   });
 
-  it('answer: a queue or a key that is missing pauses the destination', () => {
+  it('answer: a missing queue or key pauses the destination', () => {
     for (const code of ['QueueDoesNotExist', 'KmsAccessDenied', 'InvalidClientTokenId']) {
       const outcome = { kind: 'retry', reason: code, refusesAccess: true };
       expect(read(400, { __type: `com.amazonaws.sqs#${code}` })).toEqual([outcome, outcome, outcome]);

@@ -20,7 +20,7 @@ describe('AzureEventHubs', () => {
     expect(second?.BrokerProperties).toEqual({ PartitionKey: 'sample-visitor' });
   });
 
-  it('signature: is that of the reference, and the same for half an hour', () => {
+  it('signature: equals the documented signature, and stays the same for half an hour', () => {
     // As `createSharedAccessToken` of https://learn.microsoft.com/rest/api/eventhub/generate-sas-token computes it.
     const access = { resource: 'https://n.servicebus.windows.net/h', keyName: 'send', key: 'key' };
     expect(sharedAccessSignature(access, 1_800_000)).toBe(
@@ -30,7 +30,7 @@ describe('AzureEventHubs', () => {
     expect(sharedAccessSignature(access, 3_600_000)).toContain('&se=7200&');
   });
 
-  it('partition: the events of one visitor travel together, and each visitor has a key that fits', () => {
+  it('partition: events are grouped by visitor, and a visitor id too long for a key is hashed', () => {
     const resolved = sampleEvent();
     const other = { resolved: { ...resolved, visitor: { ...resolved.visitor, id: 'x'.repeat(200) } } };
     expect(prepared.groupOf?.(other)).toMatch(/^[0-9a-f]{64}$/);
@@ -38,7 +38,7 @@ describe('AzureEventHubs', () => {
     expect(azureEventHubs.prepare({ ...example, partitionBy: 'none' }).groupOf).toBeUndefined();
   });
 
-  it('access: an application of Microsoft Entra instead of a key', () => {
+  it('access: an application of Microsoft Entra can be used instead of a key', () => {
     const { oauth, headers } = azureEventHubs.prepare({ ...example, ...entra }).buildRequest(events, 0);
     expect(headers).not.toHaveProperty('authorization');
     expect(oauth?.grant).toEqual({

@@ -5,7 +5,7 @@ import { basisPostback } from './destination.ts';
 
 const click = { order_id: 'A/1', value: 42.5, currency: 'EUR', postback_id: 'pb 1&x' };
 
-test('Basis: the postback id goes where {{click}} stands', () => {
+test('Basis: the postback id replaces {{click}} in the URL', () => {
   const url = 'https://postback.example.com/c/7?pid={{click}}&v={{value}}&cur={{ currency }}&o={{order_id}}&t={{time}}';
   const request = requestOf(basisPostback, [sampleShopper({ properties: click })], { url });
   expect(request).toMatchObject({
@@ -20,7 +20,7 @@ test.each([
   ['https://{{click}}.example.com/', 'a host without placeholders'],
   ['https://example.com/c', 'must have {{click}}'],
   ['https://example.com/{{click}}?m={{email}}', 'not email'],
-])('Basis: %s is no postback URL', (url, problem) => {
+])('Basis: %s is refused as a postback URL', (url, problem) => {
   expect(() => basisPostback.prepare({ url })).toThrow(problem);
 });
 

@@ -3,7 +3,7 @@ import { sampleShopper } from '../testing/sample-shopper.ts';
 import { requestOf } from '../testing/sent-by.ts';
 import { beeswaxPostback } from './destination.ts';
 
-test('Beeswax: the id of the auction of the landing page goes into the postback', () => {
+test('Beeswax: the auction id of the landing page goes into the postback', () => {
   const context = { current_url: 'https://shop.example.com/?auction_id=1234567890123.45.6' };
   expect(requestOf(beeswaxPostback, [sampleShopper({ context })])).toMatchObject({
     method: 'GET',
@@ -11,7 +11,7 @@ test('Beeswax: the id of the auction of the landing page goes into the postback'
   });
 });
 
-test('Beeswax: an event without an auction is unfit, one that is no conversion is skipped', () => {
+test('Beeswax: a conversion without an auction is unfit, and any other event is skipped', () => {
   expect(() => requestOf(beeswaxPostback, [sampleShopper()])).toThrow('no click id (auction_id)');
   const prepared = beeswaxPostback.prepare(beeswaxPostback.exampleSettings);
   expect(prepared.accepts?.(sampleShopper({ event: 'Page Viewed' }))).toBe(false);

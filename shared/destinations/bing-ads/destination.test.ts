@@ -50,7 +50,7 @@ describe('BingAds', () => {
     });
   });
 
-  it('page view: a page load without a name; consent as the event says', () => {
+  it('page view: is sent as a page load without a name, with the consent of the event', () => {
     const denied = sampleShopper({ event: 'Page Viewed', properties: { consent: { ad_storage: 'DENIED' } } });
     const row = rowOf(denied);
     expect(row).toMatchObject({ eventType: 'pageLoad', adStorageConsent: 'D' });

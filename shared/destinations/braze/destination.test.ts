@@ -19,7 +19,7 @@ const identified = (...events: readonly OutboundEvent[]) => {
 const answer = (status: number, body: unknown): OutboundAnswer => ({ status, headers: {}, body: JSON.stringify(body) });
 
 describe('Braze', () => {
-  it('track: an event object of a user, in ISO 8601', () => {
+  it('track: an event object of a user, with its time in ISO 8601', () => {
     expect(braze.prepare(settings).buildRequest([track], 0)).toMatchObject({
       method: 'POST',
       url: 'https://rest.fra-01.braze.eu/users/track',
@@ -71,7 +71,7 @@ describe('Braze', () => {
     });
   });
 
-  it('track: other steps of a purchase, each with what Braze demands of it', () => {
+  it('track: other steps of a purchase are sent with the properties that Braze requires for each', () => {
     expect(shop('Checkout Started', { checkout_id: 'C-1' })).toMatchObject({
       name: 'ecommerce.checkout_started',
       properties: { checkout_id: 'C-1', total_value: 42.5 },
@@ -94,7 +94,7 @@ describe('Braze', () => {
     ['Order Completed', { order_id: 'A-1', products: [...products, { product_id: 'b' }] }],
     ['Checkout Started', {}],
     ['Order Cancelled', { order_id: 'A-1' }],
-  ])('track: %s with %j misses something Braze demands and stays a custom event', (event, properties) => {
+  ])('track: %s with %j lacks something that Braze requires and stays a custom event', (event, properties) => {
     expect(shop(event, properties)).toMatchObject({ name: event });
   });
 
@@ -106,7 +106,7 @@ describe('Braze', () => {
     });
   });
 
-  it('track: names have no leading dollar sign', () => {
+  it('track: a leading dollar sign is removed from names', () => {
     const resolved = sampleEvent({ event: '$experiment_impression', event_properties: { $key: 'a', gone: null } });
     expect(bodyOf({ resolved }).events[0]).toMatchObject({ name: 'experiment_impression', properties: { key: 'a' } });
     expect(() => bodyOf({ resolved: sampleEvent({ event: '$' }) })).toThrow(UnfitEventError);
@@ -131,7 +131,7 @@ describe('Braze', () => {
     });
   });
 
-  it('identify: takes Braze’s names, and nothing that would name another user', () => {
+  it('identify: uses Braze’s names, and sends no property that would name another user', () => {
     const visitor = {
       external_id: 'c1',
       gender: 'Female',
@@ -148,7 +148,7 @@ describe('Braze', () => {
     ]);
   });
 
-  it('settings: up to 75 objects a request', () => {
+  it('settings: up to 75 objects are sent in a request', () => {
     expect(braze.prepare(settings).batchEventsMax).toBe(75);
     expect(() => braze.prepare({ ...settings, batchSize: '76' })).toThrow('settings.batchSize ');
     expect(() => braze.prepare({ ...settings, baseUrl: 'rest.iad-01.braze.com' })).toThrow('settings.baseUrl ');
@@ -165,7 +165,7 @@ describe('Braze', () => {
     expect(outcomes?.[3]).toEqual({ kind: 'reject', reason: 'row refused: events' });
   });
 
-  it('answer: without rows it is left to the status', () => {
+  it('answer: without refused rows the status decides', () => {
     const prepared = braze.prepare(settings);
     expect(prepared.readAnswer?.(answer(201, { message: 'success' }), [track])).toBeUndefined();
     expect(prepared.readAnswer?.(answer(400, { message: 'x', errors: [] }), [track])).toBeUndefined();

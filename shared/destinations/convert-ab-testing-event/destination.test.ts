@@ -6,7 +6,7 @@ import { convertAbTestingEvent } from './destination.ts';
 const kind = convertAbTestingEvent;
 const settings = { accountId: '1001', projectId: '2002', goalId: '3003' };
 
-test('Convert: a purchase is a conversion and what was bought', () => {
+test('Convert: a purchase is sent as a conversion and a conversion with its amount and products', () => {
   const event = sampleShopper({ visitor: { custom_properties: { convert_visitor_id: 'cv-1' } } });
   expect(requestOf(kind, [event], settings)).toMatchObject({
     method: 'POST',

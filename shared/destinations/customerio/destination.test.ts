@@ -15,7 +15,7 @@ const batchOf = (...events: readonly OutboundEvent[]) =>
 const answer = (status: number, body: unknown): OutboundAnswer => ({ status, headers: {}, body: JSON.stringify(body) });
 
 describe('Customer.io', () => {
-  it('track: a person’s event with a ULID and its time in seconds', () => {
+  it('track: an event of a person, with a ULID and the time in seconds', () => {
     const request = customerio.prepare(keys).buildRequest([track], 0);
     expect(request).toMatchObject({
       method: 'POST',
@@ -43,7 +43,7 @@ describe('Customer.io', () => {
     ]);
   });
 
-  it('identify: attributes of the person, and what ties earlier events to it', () => {
+  it('identify: sends attributes of the person, and the anonymous id that connects earlier events', () => {
     expect(batchOf(identify, track)[0]).toEqual({
       type: 'person',
       action: 'identify',
@@ -56,12 +56,12 @@ describe('Customer.io', () => {
     expect(() => batchOf(knownAs(identify, {}))).toThrow(UnfitEventError);
   });
 
-  it('settings: the region says where to', () => {
+  it('settings: the region decides the address', () => {
     const request = customerio.prepare({ ...keys, region: 'EU' }).buildRequest([track], 0);
     expect(request.url).toBe('https://track-eu.customer.io/api/v2/batch');
   });
 
-  it('answer: the rows of a 207 that are not named were taken', () => {
+  it('answer: rows that a 207 does not name were delivered', () => {
     const errors = [{ batch_index: 1, reason: 'invalid', field: 'identifiers', message: 'quotes the event' }];
     expect(customerio.prepare(keys).readAnswer?.(answer(207, { errors }), [track, track])).toEqual([
       { kind: 'delivered' },

@@ -6,7 +6,7 @@ import { everflow } from './destination.ts';
 const url = 'https://www.example-tracking.com/?nid=123&event_id=7&transaction_id=TRANSACTION_ID';
 const context = { current_url: 'https://shop.example.com/?_ef_transaction_id=ef-1' };
 
-test('Everflow: the click goes into the postback that Everflow shows', () => {
+test('Everflow: the click id goes into the postback URL that Everflow shows', () => {
   const request = requestOf(everflow, [sampleShopper({ context })], { url });
   expect(request).toMatchObject({ method: 'GET', body: undefined });
   expect(new URL(request.url).origin).toBe('https://www.example-tracking.com');
@@ -20,7 +20,7 @@ test('Everflow: the click goes into the postback that Everflow shows', () => {
   });
 });
 
-test('Everflow: purchases count unless the settings name others', () => {
+test('Everflow: purchases count as conversions, unless the settings name other events', () => {
   const accepts = (event: string, conversionEvents?: string) =>
     everflow.prepare({ url, conversionEvents }).accepts?.(sampleShopper({ event }));
   expect([accepts('Order Completed'), accepts('Page Viewed'), accepts('$identify')]).toEqual([true, false, false]);

@@ -57,7 +57,7 @@ describe('Facebook', () => {
     });
   });
 
-  it('settings: test code, API version, base URL and action source', () => {
+  it('settings: test code, API version, base URL and action source are used', () => {
     const more = { testEventCode: 'TEST1', apiVersion: 'v26.0', baseUrl: 'http://127.0.0.1:9/x/', actionSource: 'app' };
     const { request, body } = sent(sampleShopper({ context: { os_name: 'iOS' } }), more);
     expect(request.url).toBe('http://127.0.0.1:9/x/v26.0/1234567890/events');
@@ -67,7 +67,7 @@ describe('Facebook', () => {
     expect(() => facebook.prepare({ ...settings, accessToken: 'a\nb' })).toThrow('settings.accessToken');
   });
 
-  it('click: fbc and fbp as they are, else fbc made of the id of the click', () => {
+  it('click: fbc and fbp are sent unchanged; without fbc, the click id makes one', () => {
     const cookies = sampleShopper({ context: { _fbp: 'fb.1.1596403881668.1116446470', fbc: 'fb.1.2.Abc' } });
     expect(sent(cookies).body.data[0]?.['user_data']).toMatchObject({
       fbp: 'fb.1.1596403881668.1116446470',
@@ -80,14 +80,14 @@ describe('Facebook', () => {
     expect(sent(again).body.data[0]?.['user_data']).toMatchObject({ fbc: `fb.1.${eventMs}.AbC-9` });
   });
 
-  it('name: a custom event keeps its own, a mapping may give another', () => {
+  it('name: a custom event keeps its name, and a mapping may give it another name', () => {
     const custom = sampleShopper({ event: 'Quiz Finished', properties: { action_source: 'chat' } });
     expect(sent(custom).body.data[0]).toMatchObject({ event_name: 'Quiz Finished', action_source: 'chat' });
     const mapped = { ...custom, mapped: { eventName: 'Lead', properties: { value: 3, currency: 'USD' } } };
     expect(sent(mapped).body.data[0]).toMatchObject({ event_name: 'Lead', custom_data: { value: 3, currency: 'USD' } });
   });
 
-  it('events: those of the service are skipped, unless a mapping renames them', () => {
+  it('events: the service’s own events are skipped, unless a mapping renames them', () => {
     const prepared = facebook.prepare(settings);
     const identify = sampleShopper({ event: '$identify' });
     expect(prepared.accepts?.(identify)).toBe(false);
@@ -95,7 +95,7 @@ describe('Facebook', () => {
     expect(prepared.accepts?.(sampleShopper())).toBe(true);
   });
 
-  it('unfit: a visitor that cannot be matched, too old, or a purchase without a price', () => {
+  it('unfit: an event that cannot be matched, is too old, or is a purchase without a price', () => {
     expect(() => sent(withoutId(sampleStranger()))).toThrow('the event has no identifier');
     expect(() => sent(sampleShopper({ time: nowMs - 8 * 86_400_000 }))).toThrow('older than 7 days');
     expect(() => sent(sampleShopper({ properties: { currency: 'EUR' } }))).toThrow('a value and a currency');
@@ -103,7 +103,7 @@ describe('Facebook', () => {
     expect(sent(inStore, { actionSource: 'physical_store' }).body.data).toHaveLength(1);
   });
 
-  it('action source: the default website needs a page and a browser, else it is system_generated', () => {
+  it('action source: is website if the event has a page and a browser, else system_generated, unless it is set', () => {
     const sourceOf = (context: Record<string, unknown>, properties = {}, more = {}) =>
       sent(sampleShopper({ event: 'Visit', context, properties }), more).body.data[0]?.['action_source'];
     const page = { current_url: 'https://shop.example.com/', ip: '203.0.113.7' };
