@@ -44,7 +44,7 @@ test.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))(
   },
 );
 
-test('allow-list: a template in the settings of a destination and the body of an HTTP destination hold what is listed', () => {
+test('allow-list: templates in settings and the body of an HTTP destination contain only the listed properties', () => {
   const limit = compileAllowedData([{ name: '*', properties: ['total'] }]);
   const http = findDestinationKind('HTTPDestination');
   const custom = findDestinationKind('HTTPCustomRequest');
@@ -71,7 +71,7 @@ test('allow-list: a template in the settings of a destination and the body of an
   }
 });
 
-test('allow-list: without one, most kinds send what is not listed here', () => {
+test('allow-list: without an allow-list, most kinds send the property that these tests exclude', () => {
   const sending = destinationKinds.filter((kind) => {
     const event = eventFor(kind);
     const mapped = { eventName: 'Named', properties: event.resolved.event.event_properties };

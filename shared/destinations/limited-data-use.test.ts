@@ -62,7 +62,7 @@ test.each(Object.entries(withoutPerson))('limited data use: %s receives the clic
   expect(said(limited())).not.toMatch(/ada@|customer-1|203\.0\.113\.7/);
 });
 
-test('limited data use: The Trade Desk needs the state whose law applies, and is not sent an event without one', () => {
+test('limited data use: The Trade Desk needs the state whose law applies, and is not sent an event without a state', () => {
   const { accepts } = preparedKind('TheTradeDesk');
   expect(accepts(visit({ [limitedDataUse]: true }, { state: undefined }))).toBe(false);
 });
@@ -128,7 +128,7 @@ test.each([
   ['GoogleAds360', 'ad_personalization', '"adPersonalization":'],
   ['GoogleDataManagerEventIngest', 'ad_user_data', '"adUserData":'],
   ['BingAds', 'ad_storage', '"adStorageConsent":'],
-])('consent mode: %s is sent what purposes say of %s; a denial wins', (id, type, member) => {
+])('consent mode: %s is sent the consent of purposes as %s; a denial wins', (id, type, member) => {
   const { said } = preparedKind(id);
   const [plain, given] = [visit({}), visit({ consent: { [type]: 'GRANTED' } })].map(({ resolved }) => resolved);
   const refusing = visit({ consent: { [type]: 'DENIED' } }).resolved;
@@ -143,7 +143,7 @@ test.each([
   expect(kindOf(id).facts.consentTypes).toContain(type);
 });
 
-test('consent mode: an event for limited use is denied, whatever purposes say', () => {
+test('consent mode: an event for limited use is denied, whatever its purposes say', () => {
   const { said } = preparedKind('GA4MeasurementProtocol', { onOptOut: 'limitedUse' });
   const body = said({ ...visit({}), consentMode: { ad_user_data: 'GRANTED' }, isLimited: true });
   expect(wordAfter('"ad_user_data":', body)).toBe('DENIED');
@@ -153,7 +153,7 @@ test('consent mode: an event for limited use is denied, whatever purposes say', 
 const wordAfter = (member: string, request: string): string | undefined =>
   new RegExp(`${member}"([A-Z_]+)"`).exec(request)?.[1];
 
-test('onOptOut: only kinds whose platform has words for limited use offer it, and the others refuse it', () => {
+test('onOptOut: exactly the kinds whose platform has a form of limited use offer this setting, and other kinds refuse it', () => {
   const offering = destinationKinds.filter(({ descriptor }) =>
     descriptor.settings.some(({ key }) => key === 'onOptOut'),
   );
@@ -163,7 +163,7 @@ test('onOptOut: only kinds whose platform has words for limited use offer it, an
   expect(() => prepare({ ...exampleSettings, onOptOut: 'stop' })).not.toThrow();
 });
 
-test('onOptOut: an allow-list of properties keeps what says that an event is for limited use', () => {
+test('onOptOut: an allow-list of properties does not remove the mark that an event is for limited use', () => {
   const { prepare, exampleSettings } = kindOf('TikTok');
   const prepared = withLimitedData(prepare({ ...exampleSettings, onOptOut: 'limitedUse' }), () => ({ value: 1 }));
   const { body = '' } = prepared.buildRequest([{ ...visit({}), isLimited: true }], nowMs);

@@ -39,7 +39,7 @@ describe('mask', () => {
     ['in base64, one byte in', base64('a')],
     ['in base64, two bytes in', base64('ab')],
     ['in base64 for URLs', Buffer.from(`abc${secret}`).toString('base64url')],
-  ])('a secret %s is not left', (_name, echoed) => {
+  ])('a secret %s is masked', (_name, echoed) => {
     const masked = text(`before ${echoed} after`);
     expect(masked).toContain(mask);
     expect(masked).not.toMatch(/0123|30313233|MDEyM|AxMj|wMTIz/);
@@ -47,16 +47,16 @@ describe('mask', () => {
     expect(masked.endsWith(' after')).toBe(true);
   });
 
-  test('a secret within another: the whole of the longer one goes', () => {
+  test('a secret within another secret: the whole of the longer secret is masked', () => {
     expect(createSecretMasker(['abcd', 'abcdefgh']).text('x abcdefgh y abcd')).toBe(`x ${mask} y ${mask}`);
   });
 
-  test('a secret that overlaps another, or itself: nothing of either is left', () => {
+  test('a secret that overlaps another secret, or itself: no character of either is left', () => {
     expect(createSecretMasker(['abcd', 'cdefgh']).text('x abcdefgh y')).toBe(`x ${mask} y`);
     expect(createSecretMasker(['abab']).text('x ababab y')).toBe(`x ${mask} y`);
   });
 
-  test('secrets that contain or overlap one another: each of their characters is masked, and no other', () => {
+  test('secrets that contain or overlap one another: each of their characters is masked, and no other character', () => {
     fc.assert(
       fc.property(secretsIn, textOf(0, 30), (secrets, given) => {
         expect(short(createSecretMasker(secrets).text(given))).toBe(short(covered(secrets, given)));
@@ -64,7 +64,7 @@ describe('mask', () => {
     );
   });
 
-  test('a text that was cut: nothing is left of a secret that continued after the cut', () => {
+  test('a text that was cut: no character is left of a secret that continued after the cut', () => {
     fc.assert(
       fc.property(secretsIn, textOf(0, 30), fc.nat(30), (secrets, given, cutAt) => {
         const masked = createSecretMasker(secrets).text(given.slice(0, cutAt), true);
@@ -75,7 +75,7 @@ describe('mask', () => {
     expect(masker.text(`${'.'.repeat(40)}PPPabcQQQQQ`, true)).toMatch(/^\.+$/);
   });
 
-  test('a secret of two characters: masked where it is a value, not inside of others', () => {
+  test('a secret of two characters: is masked if it is a whole value, but not inside a word', () => {
     const short = createSecretMasker(['ok']);
     expect(short.text('ok')).toBe(mask);
     expect(short.text('{"pin":"ok","text":"a book"}')).toBe(`{"pin":"${mask}","text":"a book"}`);
@@ -86,7 +86,7 @@ describe('mask', () => {
   });
 });
 
-test('mask: values of secret names, whatever they are', () => {
+test('mask: the values of headers and parameters with secret names are masked, whatever they are', () => {
   const { headers, url } = createSecretMasker([]);
   expect(
     headers({
@@ -109,7 +109,7 @@ test('mask: values of secret names, whatever they are', () => {
 });
 
 test.each(['Authorization', 'x-api-key', 'access_token', 'apiSecret', 'password', 'X-Signature-256', 'key', 'sig'])(
-  'secret names: %s is one',
+  'secret names: %s is secret',
   (name) => expect(isSecretName(name)).toBe(true),
 );
 
@@ -118,7 +118,7 @@ test.each(['idempotency-key', 'content-type', 'utm_keyword', 'design', 'tracepar
   (name) => expect(isSecretName(name)).toBe(false),
 );
 
-test('secrets of settings: each secret, its members, and what a credential is made of', () => {
+test('secrets of settings: each secret, its members, and the parts of a credential are found', () => {
   const basic = Buffer.from('me:pass').toString('base64');
   const found = secretSettings(httpDestination, {
     httpDestinationUrl: 'https://example.com/',
@@ -130,12 +130,12 @@ test('secrets of settings: each secret, its members, and what a credential is ma
   expect(found).not.toContain('https://example.com/');
 });
 
-test('secrets of settings: one that looks like JSON of 100,000 levels is a secret as a whole', () => {
+test('secrets of settings: a secret that looks like JSON of 100,000 levels is one secret', () => {
   const signingSecret = `${'['.repeat(100_000)}"a"${']'.repeat(100_000)}`;
   expect(secretSettings(httpDestination, { signingSecret })).toEqual([signingSecret]);
 });
 
-test('secrets of a request: its signature, its credentials, keys and users in its address', () => {
+test('secrets of a request: the signature, and credentials, keys and users in the URL are found', () => {
   const found = secretsInRequest({
     method: 'POST',
     url: 'https://us%40er:pw@example.com/?key=abc%20d&q=1',

@@ -31,7 +31,7 @@ test.each(published)('names elsewhere: %s is meant by "%s"', (type, name) => {
   expect(isWanted(JSON.stringify({ All: false, [name]: true }))).toBe(true);
 });
 
-test('names elsewhere: every kind of the catalogues is one of ours', () => {
+test('names elsewhere: every kind in the catalogues is a kind that this build offers', () => {
   const ids = new Set(destinationKinds.map(({ descriptor }) => descriptor.id));
   expect(Object.keys(kinds).filter((type) => !ids.has(type))).toEqual([]);
 });

@@ -63,7 +63,7 @@ describe('AdobeAnalytics', () => {
     ]);
   });
 
-  it('page view: is sent as a page and not as a link, if the event has a page address', () => {
+  it('page view: is sent as a page and not as a link, if the event has a page address or title', () => {
     const page = { current_url: 'https://shop.example.com/tea', title: 'Tea', referrer: 'https://search.example/' };
     const hit = sent({ resolved: sampleEvent({ event: 'Page Viewed', context: page, event_properties: {} }) });
     expect(hit).toMatchObject({ g: page.current_url, pageName: 'Tea', r: page.referrer });

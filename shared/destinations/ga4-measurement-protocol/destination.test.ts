@@ -18,7 +18,7 @@ const withProperties = (event_properties: Record<string, unknown>): OutboundEven
 const paramsOf = (properties: Record<string, unknown>) => bodyOf(withProperties(properties)).events[0]?.params ?? {};
 
 describe('GA4MeasurementProtocol', () => {
-  it('request: collects events of a client', () => {
+  it('request: collects the events of one client', () => {
     const request = prepared.buildRequest([{ resolved: sampleEvent() }], 0);
     expect(request.url).toBe(
       'https://www.google-analytics.com/mp/collect?measurement_id=G-EXAMPLE123&api_secret=example-api-secret',
@@ -73,14 +73,14 @@ describe('GA4MeasurementProtocol', () => {
     expect(group?.({ resolved: sampleEvent({ context: { ga_client_id: '1.2' } }) })).not.toBe(group?.(one));
   });
 
-  it('accepts: an identify only where a mapping gave it a name', () => {
+  it('accepts: an identify is accepted only if a mapping gave it a name', () => {
     const identify = { resolved: sampleEvent({ event: '$identify' }) };
     expect(prepared.accepts?.(identify)).toBe(false);
     expect(prepared.accepts?.({ ...identify, mapped: { eventName: 'login', properties: {} } })).toBe(true);
     expect(prepared.accepts?.({ resolved: sampleEvent({ event: '$experiment_impression' }) })).toBe(true);
   });
 
-  it('parameters: at most 25, of text and numbers, cut to what is taken', () => {
+  it('parameters: at most 25 are sent, as texts and numbers, cut to the length that Google accepts', () => {
     expect(paramsOf({ nested: { city: 'Bonn', deep: { a: true } }, list: ['a', 1, {}], none: null, '': 1 })).toEqual({
       engagement_time_msec: 1,
       page_location: expect.any(String),
@@ -96,7 +96,7 @@ describe('GA4MeasurementProtocol', () => {
     expect(many['long']).toBe('ü'.repeat(100));
   });
 
-  it('purchase: goes out as Google recommends, with its goods, whatever names it came under', () => {
+  it('purchase: is sent with the names that Google recommends and with its products, whatever names the event used', () => {
     const products = [
       {
         product_id: 'tea-1',
@@ -161,18 +161,18 @@ describe('GA4MeasurementProtocol', () => {
     ['Lead', { value: 9, currency: 'eur' }, 'generate_lead', { value: 9, currency: 'EUR' }],
     ['Signed Up', { method: 'mail' }, 'sign_up', { method: 'mail' }],
     ['Order Refunded', { order_id: 'A-1', value: 2 }, 'refund', { transaction_id: 'A-1', value: 2 }],
-  ])('recommended: %s with %j is %s with %j', (event, event_properties, name, params) => {
+  ])('recommended: %s with %j is sent as %s with %j', (event, event_properties, name, params) => {
     expect(bodyOf({ resolved: sampleEvent({ event, event_properties }) }).events[0]).toMatchObject({ name, params });
   });
 
-  it('time: an event of more than 72 hours ago is refused, since Google would move it to another time', () => {
+  it('time: an event older than 72 hours is refused, because Google would record it at another time', () => {
     const at = (hours: number) =>
       prepared.buildRequest([{ resolved: sampleEvent() }], 1_700_000_000_000 + hours * 3_600_000);
     expect(at(71.9).body).toContain('timestamp_micros');
     expect(() => at(72.1)).toThrow('older than 3 days');
   });
 
-  it('parameters: items stay a list; a session becomes a number', () => {
+  it('parameters: items remain a list; a session id becomes a number', () => {
     const items = [{ item_id: 'A', price: 3, tags: ['x'], odd: {} }, 'no item'];
     expect(paramsOf({ items, session_id: 17 })).toMatchObject({
       items: [{ item_id: 'A', price: 3, tags: 'x' }],
@@ -183,7 +183,7 @@ describe('GA4MeasurementProtocol', () => {
     expect(paramsOf({ session_id: 'abc' })['session_id']).toBe(session_id);
   });
 
-  it('event: one that is too large for a request, or has no name, is refused', () => {
+  it('event: an event that is too large for a request, or has no name, is refused', () => {
     const items = Array.from({ length: 200 }, () =>
       Object.fromEntries(Array.from({ length: 27 }, (_, i) => [`k${i}`, 'x'.repeat(100)])),
     );
@@ -200,7 +200,7 @@ describe('GA4MeasurementProtocol', () => {
     ['購入 済', '購入_済'],
     ['x'.repeat(60), 'x'.repeat(40)],
     ['  ', undefined],
-  ])('name %j: %j', (given, taken) => {
+  ])('name %j is sent as %j', (given, taken) => {
     expect(ga4Name(given)).toBe(taken);
   });
 
@@ -208,11 +208,11 @@ describe('GA4MeasurementProtocol', () => {
     ['google_ads', 'p_google_ads'],
     ['_private', 'private'],
     ['a.b c', 'a_b_c'],
-  ])('parameter name %j: %j', (given, taken) => {
+  ])('parameter name %j is sent as %j', (given, taken) => {
     expect(ga4ParameterName(given)).toBe(taken);
   });
 
-  it('prepare: refuses what is no measurement id', () => {
+  it('prepare: refuses a measurement id in another format', () => {
     expect(() => ga4MeasurementProtocol.prepare({ measurementId: 'UA-1', apiSecret: 'a' })).toThrow(
       'settings.measurementId ',
     );

@@ -21,7 +21,7 @@ describe.each([
     apiSecret: 'a secret&more',
   });
 
-  it('request: the whole of it goes to the container, as the protocol has it', () => {
+  it('request: complete events are sent to the container in the format of the Measurement Protocol', () => {
     expect(kind.descriptor.id).toBe(id);
     const click = { gclid: 'Cj0KCQ-example', dclid: 'example-dclid' };
     const events: OutboundEvent[] = ['1', '2'].map((eventId) => ({
@@ -56,12 +56,12 @@ describe.each([
     });
   });
 
-  it('accepts: everything that happened, and no $identify', () => {
+  it('accepts: any event except $identify', () => {
     expect(prepared.accepts?.({ resolved: sampleEvent({ event: 'Quiz Finished' }) })).toBe(true);
     expect(prepared.accepts?.({ resolved: sampleEvent({ event: '$identify' }) })).toBe(false);
   });
 
-  it('settings: each required one is named if it is missing, and the base URL is the address', () => {
+  it('settings: a missing required setting is named, and the base URL is a listed address', () => {
     for (const key of ['baseUrl', 'measurementId', 'apiSecret']) {
       expect(() => kind.prepare({ ...kind.exampleSettings, [key]: null })).toThrow(`settings.${key} is required`);
     }

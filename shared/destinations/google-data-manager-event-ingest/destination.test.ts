@@ -59,7 +59,7 @@ describe('Google Data Manager', () => {
     });
   });
 
-  it('account: that of the kind, and the manager account it is reached through', () => {
+  it('account: the account type is that of the kind or setting, and a manager account may be named', () => {
     const accounts = [
       sent(sampleShopper(), { accountType: 'FLOODLIGHT_CONFIG' }),
       sent(sampleShopper(), {}, google),
@@ -75,7 +75,7 @@ describe('Google Data Manager', () => {
     ]);
   });
 
-  it('consent: what the event says of it', () => {
+  it('consent: is sent as the event says', () => {
     const consent = { ad_user_data: 'GRANTED', ad_personalization: 'DENIED' };
     expect(sent(sampleShopper({ properties: { consent } })).body.events[0]).toMatchObject({
       transactionId: 'order-event-1',
@@ -83,7 +83,7 @@ describe('Google Data Manager', () => {
     });
   });
 
-  it('events: those that are named, in whatever case', () => {
+  it('events: only events that the settings name are accepted, in any letter case', () => {
     const prepared = googleDataManagerEventIngest.prepare({ ...settings, eventNames: 'order completed, Lead' });
     expect(prepared.accepts?.(sampleShopper())).toBe(true);
     expect(prepared.accepts?.(sampleShopper({ event: 'Signed Up' }))).toBe(false);
@@ -94,7 +94,7 @@ describe('Google Data Manager', () => {
     expect(() => sent(sampleStranger())).toThrow('Google needs');
   });
 
-  it('credentials: a refresh token with its client, or a service account; else what is missing is named', () => {
+  it('credentials: either a refresh token with its client or a service account; a missing setting is named', () => {
     const { serviceAccountKey: _, ...rest } = settings as JsonObject;
     const user = { clientId: 'id', clientSecret: 'secret', refreshToken: 'refresh' };
     const request = google.prepare({ ...rest, ...user }).buildRequest([sampleShopper()], 0);

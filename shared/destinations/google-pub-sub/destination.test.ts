@@ -30,14 +30,14 @@ describe('GooglePubSub', () => {
     expect(messagesOf(prepared.buildRequest(long, nowMs).body)[0]?.attributes['event']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('order by visitor: messages carry their visitor, and visitors travel apart', () => {
+  it('order by visitor: each message has its visitor as ordering key, and events are grouped by visitor', () => {
     const ordered = googlePubSub.prepare({ topic: 'events', serviceAccountKey, orderByVisitor: true });
     expect(messagesOf(ordered.buildRequest(events, nowMs).body)[0]?.orderingKey).toBe('sample-visitor');
     expect(ordered.groupOf?.({ resolved: sampleEvent() })).toBe('sample-visitor');
     expect(prepared.groupOf).toBeUndefined();
   });
 
-  it('token: signed by the account for the API, for an hour that holds the time of the attempt', () => {
+  it('token: is signed by the account for the API, for an hour around the time of the attempt', () => {
     const { private_key } = JSON.parse(serviceAccountKey) as { private_key: string };
     const publicKey = createPublicKey(private_key).export({ type: 'spki', format: 'pem' });
     const token = tokenAt(nowMs);
@@ -56,7 +56,7 @@ describe('GooglePubSub', () => {
     }
   });
 
-  it('token: the same within half an hour, whenever it was made', () => {
+  it('token: is the same within half an hour, in whatever order attempts are made', () => {
     const before = tokenAt(nowMs);
     expect(tokenAt(nowMs + 60_000)).toBe(before);
     expect(tokenAt(nowMs + 30 * 60_000)).not.toBe(before);

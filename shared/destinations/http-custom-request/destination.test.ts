@@ -11,7 +11,7 @@ function request(settings: Readonly<Record<string, unknown>>, properties: Readon
 }
 
 describe('HTTPCustomRequest', () => {
-  it('templates: fill in URL, method, headers and body', () => {
+  it('templates: URL, method, headers and body are filled in', () => {
     const settings = {
       url: 'https://example.com/{{visitor.id}}/events?name={{event.event}}',
       method: '{{event.event_properties.verb}}',
@@ -36,13 +36,13 @@ describe('HTTPCustomRequest', () => {
     expect(prepared.buildRequest([{ resolved: sampleEvent(), mapped }], 0).body).toBe('["purchase",{"total":3}]');
   });
 
-  it('no body: none is sent, and no content type', () => {
+  it('no body: without a body setting, neither a body nor a content type is sent', () => {
     const { body, headers } = request({});
     expect(body).toBeUndefined();
     expect(headers).not.toHaveProperty('content-type');
   });
 
-  it('JSON: values keep their type where they stand alone, and are escaped within strings', () => {
+  it('JSON: a value that is alone keeps its type, and a value within a string is escaped', () => {
     const body =
       '{"{{event.event}}": {{event.event_properties.a}}, "s": "<{{event.event_properties.a}}>", "n": {{event.x}}}';
     expect(JSON.parse(request({ body }, { a: ['"}', 1] }).body ?? '')).toEqual({
@@ -58,7 +58,7 @@ describe('HTTPCustomRequest', () => {
     ['text/xml; charset=utf-8', '<a>{{event.event_properties.a}}</a>', '<a>1&amp;2=&quot;&lt;</a>'],
     ['application/vnd.api+json', '{"a":"{{event.event_properties.a}}"}', '{"a":"1&2=\\"<"}'],
     ['text/plain', '{{event.event_properties.a}}', '1&2="<'],
-  ])('%s: values are written for it', (contentType, body, expected) => {
+  ])('%s: values are escaped for this content type', (contentType, body, expected) => {
     const sent = request({ body, headers: { 'Content-Type': contentType } }, { a: '1&2="<' });
     expect(sent.body).toBe(expected);
     expect(sent.headers['content-type']).toBe(contentType);

@@ -16,7 +16,7 @@ describe('HTTPDestination', () => {
     expect(request).toMatchObject({ method: 'POST', url, headers: { 'content-type': 'application/json' } });
   });
 
-  it('body: an array above batch size 1, even for one event', () => {
+  it('body: is an array if the batch size is above 1, even for one event', () => {
     const prepared = httpDestination.prepare({ httpDestinationUrl: url, batchSize: '10' });
     expect(prepared.batchEventsMax).toBe(10);
     expect(JSON.parse(prepared.buildRequest(one, 0).body ?? '')).toHaveLength(1);
@@ -26,7 +26,7 @@ describe('HTTPDestination', () => {
     expect(request.headers['idempotency-key']).toMatch(/^batch-[0-9a-f]{40}$/);
   });
 
-  it('body: events available as bytes make the same body and signature as text, and a mapped event makes the body text', () => {
+  it('body: events given as bytes make the same body and signature as text; with a mapped event the body is text', () => {
     const prepared = httpDestination.prepare({ httpDestinationUrl: url, batchSize: '10', signingSecret: 's3' });
     const events = ['first', 'größe', 'third'].map((id) => ({ resolved: sampleEvent({ id }) }));
     const asText = prepared.buildRequest(events, 0);
@@ -55,7 +55,7 @@ describe('HTTPDestination', () => {
     });
   });
 
-  it('headers: the event id is the idempotency key, percent-encoded where it must be', () => {
+  it('headers: the event id is the idempotency key, percent-encoded if necessary', () => {
     const prepared = httpDestination.prepare({ httpDestinationUrl: url });
     expect(prepared.buildRequest(one, 0).headers['idempotency-key']).toBe('sample-event-1');
     const odd = prepared.buildRequest([{ resolved: sampleEvent({ id: 'größe 1\r\n' }) }], 0);
@@ -64,7 +64,7 @@ describe('HTTPDestination', () => {
     expect(broken.headers['idempotency-key']).toMatch(/^id-[0-9a-f]{40}$/);
   });
 
-  it('headers: a trace goes on in its own trace id', () => {
+  it('headers: the trace id of an event is kept in traceparent', () => {
     const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const prepared = httpDestination.prepare({ httpDestinationUrl: url });
     const { traceparent } = prepared.buildRequest([{ resolved: sampleEvent({ trace }) }], 0).headers;
@@ -80,7 +80,7 @@ describe('HTTPDestination', () => {
     expect(request.headers['x-signature-256']).toBe(`sha256=${expected}`);
   });
 
-  it('headers: the user may set their own, but not those the sender decides', () => {
+  it('headers: the user may set headers, but not those that the sender sets', () => {
     const headers = JSON.stringify({ Authorization: 'Bearer x', 'Idempotency-Key': 'mine' });
     const request = httpDestination.prepare({ httpDestinationUrl: url, headers }).buildRequest(one, 0);
     expect(request.headers).toMatchObject({ authorization: 'Bearer x', 'idempotency-key': 'sample-event-1' });

@@ -35,7 +35,7 @@ describe('HubSpot', () => {
     ]);
   });
 
-  it('track: properties go by internal names, as many as HubSpot takes', () => {
+  it('track: properties are sent under internal names, up to the number that HubSpot accepts', () => {
     const event_properties = {
       'Order ID': 1,
       items: [{ sku: 'a' }],
@@ -54,7 +54,7 @@ describe('HubSpot', () => {
     expect(Object.keys(input.properties)).toHaveLength(50);
   });
 
-  it('track: without a hub id only events with a name of HubSpot are of use', () => {
+  it('track: without a hub id only events that a mapping renamed to a HubSpot name are accepted', () => {
     const prepared = hubspot.prepare({ accessToken: 'pat-1' });
     const mapped = { eventName: 'pe9_purchase', properties: { total: 1 } };
     expect(prepared.accepts?.(track)).toBe(false);
@@ -67,7 +67,7 @@ describe('HubSpot', () => {
     expect(() => inputsOf([{ resolved: sampleEvent({ event: '123' }) }])).toThrow(UnfitEventError);
   });
 
-  it('track: belongs to an e-mail address or HubSpot’s own cookie', () => {
+  it('track: an event needs an e-mail address or HubSpot’s own cookie', () => {
     const context = { hubspotutk: 'cookie-1' };
     expect(inputsOf([visitedBy({ resolved: sampleEvent({ context }) }, {})])[0]).toMatchObject({ utk: 'cookie-1' });
     expect(() => inputsOf([visitedBy(track, { external_id: 'c1' })])).toThrow(UnfitEventError);
@@ -101,7 +101,7 @@ describe('HubSpot', () => {
     });
   });
 
-  it('identify: one input per contact, in which the later event wins', () => {
+  it('identify: a contact has one input, in which a later event overrides an earlier event', () => {
     const first = visitedBy(identify, { email: 'a@example.com', first_name: 'A', city: 'Bonn' });
     const second = visitedBy(identify, { email: 'A@example.com', first_name: 'B' });
     const inputs = inputsOf([first, identify, second]);
@@ -110,7 +110,7 @@ describe('HubSpot', () => {
     expect(() => inputsOf([visitedBy(identify, {})])).toThrow(UnfitEventError);
   });
 
-  it('answer: the contacts a 207 does not name were written', () => {
+  it('answer: contacts that a 207 does not name were written', () => {
     const same = visitedBy(identify, { email: 'b@example.com' });
     const events = [identify, same, same];
     const errors = [{ category: 'VALIDATION_ERROR', message: 'quotes', context: { objectWriteTraceId: ['1'] } }];
@@ -124,7 +124,7 @@ describe('HubSpot', () => {
     expect(prepared.readAnswer?.(answer(207, { errors }), [track])).toBeUndefined();
   });
 
-  it('group: the company, its contact, and what ties the two, by the ids that HubSpot gave', async () => {
+  it('group: the company, its contact and their association are sent in turn, with the ids that HubSpot returned', async () => {
     const group = { resolved: sampleEvent({ event: '$group', event_properties: { group_id: 'acme', name: 'Acme' } }) };
     const prepared = hubspot.prepare({ ...settings, companyIdProperty: 'external_company_id' });
     const sent: OutboundRequest[] = [];

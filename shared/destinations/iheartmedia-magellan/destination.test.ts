@@ -20,7 +20,7 @@ test.each([
   ['Product Added', 'addToCart', { value: 21.25, currency: 'EUR', ...product, quantity: 2 }],
   ['Signed Up', 'lead', { value: 42.5, currency: 'EUR', id: 'A-1001' }],
   ['Page Viewed', 'view', {}],
-])('Magellan AI: %s is a %s', (event, action, details) => {
+])('Magellan AI: %s is sent as %s', (event, action, details) => {
   expect(requestOf(iHeartMediaMagellan, [sampleShopper({ event })])).toMatchObject({
     method: 'POST',
     url: `https://mgln.ai/${action}`,
@@ -28,7 +28,7 @@ test.each([
   expect(bodyOf(iHeartMediaMagellan, [sampleShopper({ event })])).toEqual({ ...visitor, ...details });
 });
 
-test('Magellan AI: a lead may be worth nothing, a purchase not', () => {
+test('Magellan AI: a lead may have no value, but a purchase must have a value', () => {
   expect(bodyOf(iHeartMediaMagellan, [sampleShopper({ event: 'Lead', properties: {} })])).toEqual({
     ...visitor,
     value: 0,
@@ -40,7 +40,7 @@ test('Magellan AI: a lead may be worth nothing, a purchase not', () => {
   );
 });
 
-test('Magellan AI: an unknown visitor is unfit, an event without a name of its own is skipped, and a short pixel token is refused', () => {
+test('Magellan AI: an unknown visitor is unfit, an event that Magellan has no name for is skipped, a short pixel token is refused', () => {
   expect(() => requestOf(iHeartMediaMagellan, [sampleStranger()])).toThrow('an IPv4 address');
   const prepared = iHeartMediaMagellan.prepare(iHeartMediaMagellan.exampleSettings);
   expect(prepared.accepts?.(sampleShopper({ event: 'Quiz Done' }))).toBe(false);

@@ -11,7 +11,7 @@ const context = {
 };
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-test('Impact: a conversion is a form with numbered fields for its products', () => {
+test('Impact: a conversion is sent as a form, with numbered fields for its products', () => {
   const request = requestOf(impact, [sampleShopper({ context })]);
   expect(request).toMatchObject({
     method: 'POST',
@@ -43,7 +43,7 @@ test('Impact: a conversion is a form with numbered fields for its products', () 
   });
 });
 
-test('Impact: an event without click id and customer is unfit', () => {
+test('Impact: an event without a click id and without a customer is unfit', () => {
   expect(() => requestOf(impact, [sampleStranger()])).toThrow('no click id (irclickid)');
 });
 

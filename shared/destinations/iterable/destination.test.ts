@@ -34,7 +34,7 @@ describe('Iterable', () => {
     });
   });
 
-  it('track: a user goes by one key, the preferred one where it is known', () => {
+  it('track: a user has one key, the preferred key if it is known', () => {
     const byUserId = { ...key, identifyBy: 'userId' };
     expect(bodyOf([track], byUserId).events[0]).toMatchObject({ userId: 'customer-7' });
     expect(bodyOf([track], byUserId).events[0]).not.toHaveProperty('email');
@@ -51,7 +51,7 @@ describe('Iterable', () => {
     resolved: sampleEvent({ id, event_properties: { order_id: 'A-1', total: 42.5, products, ...own } }),
   });
 
-  it('track: an order is a purchase, in a request of its own', () => {
+  it('track: an order is sent as a purchase, in a request of its own', () => {
     const prepared = iterable.prepare(key);
     const [first, second] = [order(), order({}, 'o2')];
     expect(new Set([track, first, second].map((event) => prepared.groupOf?.(event))).size).toBe(3);
@@ -80,7 +80,7 @@ describe('Iterable', () => {
     { products: [] },
     { products: [{ product_id: 'a' }] },
     { total: 'much', products: [{ product_id: 'a', name: 'b' }] },
-  ])('track: an order with %j misses what a purchase needs and stays a custom event', (own) => {
+  ])('track: an order with %j lacks something that a purchase needs and stays a custom event', (own) => {
     expect(bodyOf([order(own)])).toMatchObject({ events: [{ eventName: 'Order Completed' }] });
   });
 
@@ -102,18 +102,18 @@ describe('Iterable', () => {
     });
   });
 
-  it('unfit: a visitor with neither key', () => {
+  it('unfit: a visitor with neither an e-mail address nor a user id', () => {
     expect(() => bodyOf([visitedBy(track, {})])).toThrow(UnfitEventError);
     expect(() => bodyOf([visitedBy(identify, {})])).toThrow(UnfitEventError);
   });
 
-  it('settings: the region says where to', () => {
+  it('settings: the region decides the address', () => {
     const request = iterable.prepare({ ...key, region: 'EU' }).buildRequest([track], 0);
     expect(request.url).toBe('https://api.eu.iterable.com/api/events/trackBulk');
     expect(() => iterable.prepare({ ...key, identifyBy: 'name' })).toThrow('settings.identifyBy ');
   });
 
-  it('answer: users and event names that failed are refused, the others were taken', () => {
+  it('answer: events of failed users and with disallowed names are refused, the others were delivered', () => {
     const other = visitedBy(track, { email: 'b@example.com' });
     const named = { resolved: { ...other.resolved, event: { ...other.resolved.event, event: 'Forbidden' } } };
     const body = {
@@ -129,7 +129,7 @@ describe('Iterable', () => {
     ]);
   });
 
-  it('answer: failures that are not named are worth another attempt', () => {
+  it('answer: an event is tried again if the answer counts failures without naming them', () => {
     const prepared = iterable.prepare(key);
     expect(prepared.readAnswer?.(answer({ successCount: 0, failCount: 1 }), [track])).toMatchObject([
       { kind: 'retry' },

@@ -11,7 +11,7 @@ const read = (status: number, body: unknown, of = events) =>
   prepared.readAnswer?.({ status, headers: {}, body: JSON.stringify(body) }, of)?.[0];
 
 describe('Kafka', () => {
-  it('request: the URL holds the first broker, the other brokers and the mechanism, but not the login', () => {
+  it('request: the URL contains the brokers and the login mechanism, but not the login', () => {
     const brokers = 'one.example.com:9093, two.example.com:9094,three.example.com';
     const { url, headers } = requestBy({ brokers, saslMechanism: 'scram-sha-512' });
     expect(decodeURIComponent(url)).toBe(
@@ -22,7 +22,7 @@ describe('Kafka', () => {
     expect([open.url, open.headers['authorization']]).toEqual(['kafka://broker-1.example.com:9092', undefined]);
   });
 
-  it('request: the event and its visitor, under a key that fits', () => {
+  it('request: the event and its visitor, with the visitor id as key, hashed if it is too long', () => {
     const resolved = sampleEvent();
     const other = { resolved: { ...resolved, visitor: { ...resolved.visitor, id: 'x'.repeat(300) } } };
     const { body = '' } = prepared.buildRequest([...events, other], 0);

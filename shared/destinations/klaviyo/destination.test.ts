@@ -58,7 +58,7 @@ describe('Klaviyo', () => {
     });
   });
 
-  it('track: an event of more than a day ago is history, and starts no flow', () => {
+  it('track: an event more than a day old is sent as backfill, which starts no flow', () => {
     const at = (hours: number) =>
       klaviyo.prepare(key).buildRequest([track], 1_700_000_000_000 + hours * 3_600_000).body ?? '';
     expect(at(23)).not.toContain('backfill');
@@ -84,12 +84,12 @@ describe('Klaviyo', () => {
     });
   });
 
-  it('unfit: a visitor that Klaviyo could not know', () => {
+  it('unfit: a visitor without any identifier that Klaviyo accepts', () => {
     const resolved = { ...sampleEvent(), visitor: { id: 'v1', phone_number: '123', custom_properties: {} } };
     expect(() => klaviyo.prepare(key).buildRequest([{ resolved }], 0)).toThrow(UnfitEventError);
   });
 
-  it('settings: the key must fit in a header', () => {
+  it('settings: the key must be valid in a header', () => {
     expect(() => klaviyo.prepare({ privateApiKey: 'a\nb' })).toThrow('settings.privateApiKey ');
   });
 });

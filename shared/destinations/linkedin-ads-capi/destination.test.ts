@@ -71,7 +71,7 @@ describe('LinkedInAdsCAPI', () => {
     expect(() => sent(sampleShopper({ time: nowMs - 91 * 86_400_000 }))).toThrow('older than 90 days');
   });
 
-  it('settings: the rule as a number or a URN, the version, and the events that count', () => {
+  it('settings: the rule may be a number or a URN; the API version and the accepted event names can be set', () => {
     const more = {
       conversionId: 'urn:lla:llaPartnerConversion:7',
       apiVersion: '202611',
@@ -101,7 +101,7 @@ describe('LinkedInAdsCAPI', () => {
     expect(kinds(201, '')).toBeUndefined();
   });
 
-  it('answer: a 422 names the events at fault, the others are tried again', () => {
+  it('answer: a 422 names the refused events, and the others are tried again', () => {
     const message = 'Index: 0, ERROR :: /user is required\nIndex: 2, ERROR :: /conversionHappenedAt is too old\n';
     expect(kinds(422, { status: 422, message })).toEqual(['reject', 'retry', 'reject']);
     expect(kinds(422, { status: 422, message: 'Unprocessable' })).toBeUndefined();

@@ -27,7 +27,7 @@ test('LiveIntent: a conversion as the API guide documents it', () => {
   ]);
 });
 
-test('LiveIntent: an address that came hashed has one hash only', () => {
+test('LiveIntent: an e-mail address that is already hashed is sent as one hash only', () => {
   const [row] = bodyOf(liveIntent, [sampleShopper({ visitor: { email: sha256('x@example.com') } })]) as {
     userData: Record<string, unknown>;
   }[];
@@ -35,7 +35,7 @@ test('LiveIntent: an address that came hashed has one hash only', () => {
   expect(row?.userData).not.toHaveProperty('md5');
 });
 
-test('LiveIntent: purchases count, and an unknown visitor is unfit', () => {
+test('LiveIntent: purchases count as conversions, and an unknown visitor is unfit', () => {
   const prepared = liveIntent.prepare(liveIntent.exampleSettings);
   const accepts = (event: string) => prepared.accepts?.(sampleShopper({ event }));
   expect(['Order Completed', 'Page Viewed'].map(accepts)).toEqual([true, false]);

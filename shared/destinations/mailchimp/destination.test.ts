@@ -7,7 +7,7 @@ import { mailchimp } from './destination.ts';
 const hash = createHash('md5').update('ada@example.com').digest('hex');
 const member = `https://us21.api.mailchimp.com/3.0/lists/a1b2c3d4e5/members/${hash}`;
 
-test('Mailchimp: an event of a member, its properties as texts', () => {
+test('Mailchimp: an event is sent for its member, with its properties as texts', () => {
   const properties = { order_id: 'A-1', value: 5, list: [1], none: null };
   const event = sampleShopper({ event: 'Order: Completed!', properties, visitor: { email: 'Ada@Example.com' } });
   expect(requestOf(mailchimp, [event])).toMatchObject({
@@ -24,7 +24,7 @@ test('Mailchimp: an event of a member, its properties as texts', () => {
   });
 });
 
-test('Mailchimp: an identify adds a member and leaves the status of one it has', () => {
+test('Mailchimp: an identify adds a member, and keeps the status of an existing member', () => {
   const identify = sampleShopper({ event: '$identify', visitor: { phone_number: '+442079460000' } });
   expect(requestOf(mailchimp, [identify], { newMembers: 'pending' })).toMatchObject({ method: 'PUT', url: member });
   expect(bodyOf(mailchimp, [identify], { newMembers: 'pending' })).toEqual({
@@ -34,7 +34,7 @@ test('Mailchimp: an identify adds a member and leaves the status of one it has',
   });
 });
 
-test('Mailchimp: names have 2 to 30 characters, and a member an e-mail address', () => {
+test('Mailchimp: an event name must have 2 to 30 characters, and a member needs an e-mail address', () => {
   const name = (event: string) => (bodyOf(mailchimp, [sampleShopper({ event })]) as { name: string }).name;
   expect(name('x'.repeat(40))).toBe('x'.repeat(30));
   expect(() => name('x')).toThrow('no name that Mailchimp accepts');

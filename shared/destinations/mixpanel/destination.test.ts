@@ -48,7 +48,7 @@ describe('Mixpanel', () => {
     expect(request.headers['authorization']).toBe(`Basic ${Buffer.from('a:s').toString('base64')}`);
   });
 
-  it('track: a visitor without a name is known by its device, and no address is looked up', () => {
+  it('track: an unidentified visitor is known by a device id, and its IP address is not looked up', () => {
     const resolved = { ...sampleEvent({ context: {} }), visitor: { id: 'v1', custom_properties: {} } };
     const rows = bodyOf(token, [{ resolved }]);
     expect(rows).toMatchObject([{ properties: { distinct_id: '$device:v1', $device_id: 'v1', ip: 0 } }]);
@@ -80,14 +80,14 @@ describe('Mixpanel', () => {
     ]);
   });
 
-  it('identify: of no use when it tells nothing', () => {
+  it('identify: is skipped if it has no properties', () => {
     const resolved = { ...identify.resolved, visitor: { id: 'v', custom_properties: {} } };
     expect(mixpanel.prepare(token).accepts?.({ resolved })).toBe(false);
     expect(mixpanel.prepare(token).accepts?.(identify)).toBe(true);
     expect(mixpanel.prepare(token).accepts?.(track)).toBe(true);
   });
 
-  it('answer: the rows of a 400 that are not named were taken', () => {
+  it('answer: rows that a 400 does not name were delivered', () => {
     const body = {
       code: 400,
       num_records_imported: 1,
@@ -99,7 +99,7 @@ describe('Mixpanel', () => {
     ]);
   });
 
-  it('answer: a profile endpoint that takes nothing says so in its body', () => {
+  it('answer: the profile endpoint reports a refusal in the body of a 200', () => {
     const prepared = mixpanel.prepare(token);
     const refused = [{ kind: 'reject', reason: 'row refused' }];
     expect(prepared.readAnswer?.(answer(200, { status: 0, error: 'invalid' }), [identify])).toEqual(refused);
@@ -107,7 +107,7 @@ describe('Mixpanel', () => {
     expect(prepared.readAnswer?.(answer(200, { status: 1, error: null }), [identify])).toBeUndefined();
   });
 
-  it('answer: what names no row is left to the status', () => {
+  it('answer: without a refused row the status decides', () => {
     const prepared = mixpanel.prepare(token);
     expect(prepared.readAnswer?.(answer(400, { error: 'malformed' }), [track])).toBeUndefined();
     expect(prepared.readAnswer?.(answer(400, { failed_records: [{ index: 9 }] }), [track])).toBeUndefined();
@@ -115,7 +115,7 @@ describe('Mixpanel', () => {
     expect(prepared.readAnswer?.(answer(200, { code: 200, status: 'OK' }), [track])).toBeUndefined();
   });
 
-  it('original id merge: an identify travels alone, and joins its ids after the profile', () => {
+  it('original id merge: an identify is sent alone, and its ids are merged after the profile', () => {
     const prepared = mixpanel.prepare({ ...token, identityMerge: 'original' });
     const { next, ...profile } = prepared.buildRequest([identify], 0);
     expect(profile.url).toContain('/engage?');

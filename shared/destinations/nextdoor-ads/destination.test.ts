@@ -43,7 +43,7 @@ test('Nextdoor: a purchase as conversions/track documents it', () => {
   });
 });
 
-test('Nextdoor: only the event names of its own list are accepted', () => {
+test('Nextdoor: only event names in Nextdoor’s list are accepted', () => {
   const accepts = (event: string) =>
     nextdoorAds.prepare(nextdoorAds.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Signed Up', 'custom_conversion_10', 'custom_conversion_11', 'Refunded'].map(accepts)).toEqual([
@@ -54,7 +54,7 @@ test('Nextdoor: only the event names of its own list are accepted', () => {
   ]);
 });
 
-test('Nextdoor: a website event without a page, and one of an unknown visitor, are unfit', () => {
+test('Nextdoor: a website event without a page address, and an event of an unknown visitor, are unfit', () => {
   expect(() => requestOf(nextdoorAds, [sampleStranger()])).toThrow('the page address');
   expect(() => requestOf(nextdoorAds, [withoutId(sampleStranger())], { actionSource: 'other' })).toThrow(
     'no identifier',

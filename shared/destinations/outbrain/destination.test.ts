@@ -5,7 +5,7 @@ import { outbrain } from './destination.ts';
 
 const context = { current_url: 'https://shop.example.com/?dicbo=v2-abc%2Fd' };
 
-test('Outbrain: a conversion names its click', () => {
+test('Outbrain: a conversion contains its click id', () => {
   const request = requestOf(outbrain, [sampleShopper({ context, event: 'Purchase' })]);
   expect(request).toMatchObject({ method: 'GET', body: undefined });
   expect(request.url.startsWith('https://tr.outbrain.com/unifiedPixel?ob_click_id=v2-abc%2Fd&')).toBe(true);
@@ -18,7 +18,7 @@ test('Outbrain: a conversion names its click', () => {
   });
 });
 
-test('Outbrain: what is not known is left out, and without a click nothing is sent', () => {
+test('Outbrain: unknown fields are left out, and an event without a click is unfit', () => {
   const properties = { dicbo: 'from-mapping' };
   expect(parametersOf(requestOf(outbrain, [sampleShopper({ event: 'Lead', properties })]))).toEqual({
     ob_click_id: 'from-mapping',

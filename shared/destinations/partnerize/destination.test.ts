@@ -5,7 +5,7 @@ import { partnerize } from './destination.ts';
 
 const context = { current_url: 'https://shop.example.com/?clickref=1011l%2F2' };
 
-test('Partnerize: the path holds the conversion, with its items in brackets', () => {
+test('Partnerize: the path contains the conversion, with its items in brackets', () => {
   const { method, url, body } = requestOf(partnerize, [sampleShopper({ context })]);
   expect({ method, body }).toEqual({ method: 'GET', body: undefined });
   expect(url).toBe(
@@ -14,7 +14,7 @@ test('Partnerize: the path holds the conversion, with its items in brackets', ()
   );
 });
 
-test('Partnerize: an order without goods is one item, without an id it goes by that of the event', () => {
+test('Partnerize: an order without products is sent as one item, and without an order id the event id is used', () => {
   const properties = { clickref: 'c', value: 5, currency: 'USD' };
   expect(requestOf(partnerize, [sampleShopper({ properties })]).url).toBe(
     'https://prf.hn/conversion/tracking_mode:api/campaign:1100l4000/clickref:c/conversionref:order-event-1/currency:USD/' +

@@ -85,7 +85,7 @@ describe('Pinterest', () => {
     ['Watch Video', 'watch_video'],
     ['store_visit', 'custom'],
     ['Quiz Finished', 'custom'],
-  ])('name: %s is %s', (event, name) => {
+  ])('name: %s is sent as %s', (event, name) => {
     expect(sent(sampleShopper({ event })).body.data[0]).toMatchObject({ event_name: name });
   });
 
@@ -110,13 +110,13 @@ describe('Pinterest', () => {
     expect(told({ gender: 'F', zip: 'SW1A 1AA' })).not.toHaveProperty('zp');
   });
 
-  it('settings: test mode and action source', () => {
+  it('settings: test mode and action source are used', () => {
     const { request, body } = sent(sampleShopper(), { testMode: true, actionSource: 'offline' });
     expect(request.url).toMatch(/\/events\?test=true$/);
     expect(body.data[0]).toMatchObject({ action_source: 'offline' });
   });
 
-  it('unfit: an event without an e-mail address, unless it has both an IP address and a User-Agent', () => {
+  it('unfit: an event without an e-mail address, unless the event has both an IP address and a User-Agent', () => {
     expect(() => sent(sampleStranger())).toThrow('Pinterest needs');
     const { resolved } = sampleStranger();
     const browser = { ip: '203.0.113.7', user_agent: 'Example/1.0' };
@@ -129,7 +129,7 @@ describe('Pinterest', () => {
     expect(pinterest.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
-  it('answer: row by row, also in the details of a 422', () => {
+  it('answer: each event gets the outcome of its row, also from the details of a 422', () => {
     const events = [{ status: 'processed' }, { status: 'failed', error_message: 'no' }];
     expect(readAnswer(200, { num_events_received: 2, events })).toEqual(['delivered', 'reject']);
     expect(readAnswer(422, { code: 1, message: 'x', details: { events } })).toEqual(['delivered', 'reject']);
