@@ -10,7 +10,7 @@ test('join: a minute in both entries is counted once, with the counts of the rec
   expect(joinHealth(past, recent)).toEqual(record([1, 5, 0, 0, 0], [2, 4, 0, 0, 0], [3, 8, 1, 0, 0]));
 });
 
-test('join: a minute that is already part of an hour is not counted again', () => {
+test('join: a minute that is counted in an hour already is not counted again', () => {
   const past = { ...record([9, 5, 0, 0, 0]), hours: [[0, 3, 0, 0, 0]], hoursUntil: 9 } as const;
   const joined = joinHealth(past, record([8, 3, 0, 0, 0], [9, 6, 0, 0, 0]));
   expect(joined).toEqual({ ...record([9, 6, 0, 0, 0]), hours: [[0, 3, 0, 0, 0]], hoursUntil: 9 });

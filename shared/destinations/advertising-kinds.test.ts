@@ -77,7 +77,7 @@ test.each<[kind: DestinationKind, ofCalifornia: object, ofFrance: object]>([
   [reddit, inReddit({ country: 'US', region: 'US-CA' }), inReddit({ country: 'FR' })],
   [snapchatAdsCapi, inMeta(1, 1_000), inMeta(0, 0)],
   [tiktok, limited, limited],
-])('limited data use: $0.descriptor.id gets the fields that it defines for it', (kind, ofCalifornia, ofFrance) => {
+])('limited data use: $0.descriptor.id is sent its own fields for limited use', (kind, ofCalifornia, ofFrance) => {
   const prepared = kind.prepare(kind.exampleSettings);
   const bodyOf = (event: OutboundEvent): unknown => JSON.parse(prepared.buildRequest([event], nowMs).body ?? '');
   expect(bodyOf(shopper({ limited_data_use: true }))).toMatchObject(ofCalifornia);

@@ -404,7 +404,7 @@ test('erasures: without a known identifier or a required setting, an operator mu
   }
 });
 
-test('HTTPDestination: an erasure is signed in the same way as events', () => {
+test('HTTPDestination: an erasure is signed as events are', () => {
   const step = prepared('HTTPDestination', { erasureUrl: 'https://example.com/', signingSecret: 'key' }).begin(order);
   if (step.kind !== 'send') throw new Error('nothing is sent');
   const { headers, body = '' } = step.request;

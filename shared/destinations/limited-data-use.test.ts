@@ -62,7 +62,7 @@ test.each(Object.entries(withoutPerson))('limited data use: %s receives the clic
   expect(said(limited())).not.toMatch(/ada@|customer-1|203\.0\.113\.7/);
 });
 
-test('limited data use: The Trade Desk needs the state whose law applies, and is not sent an event without a state', () => {
+test('limited data use: The Trade Desk needs the state whose law applies, and is not sent an event without one', () => {
   const { accepts } = preparedKind('TheTradeDesk');
   expect(accepts(visit({ [limitedDataUse]: true }, { state: undefined }))).toBe(false);
 });
@@ -143,7 +143,7 @@ test.each([
   expect(kindOf(id).facts.consentTypes).toContain(type);
 });
 
-test('consent mode: an event for limited use is denied, whatever its purposes say', () => {
+test('consent mode: an event for limited use is denied, whatever purposes say', () => {
   const { said } = preparedKind('GA4MeasurementProtocol', { onOptOut: 'limitedUse' });
   const body = said({ ...visit({}), consentMode: { ad_user_data: 'GRANTED' }, isLimited: true });
   expect(wordAfter('"ad_user_data":', body)).toBe('DENIED');

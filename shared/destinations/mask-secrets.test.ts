@@ -51,12 +51,12 @@ describe('mask', () => {
     expect(createSecretMasker(['abcd', 'abcdefgh']).text('x abcdefgh y abcd')).toBe(`x ${mask} y ${mask}`);
   });
 
-  test('a secret that overlaps another secret, or itself: no character of either is left', () => {
+  test('a secret that overlaps another, or itself: nothing of either is left', () => {
     expect(createSecretMasker(['abcd', 'cdefgh']).text('x abcdefgh y')).toBe(`x ${mask} y`);
     expect(createSecretMasker(['abab']).text('x ababab y')).toBe(`x ${mask} y`);
   });
 
-  test('secrets that contain or overlap one another: each of their characters is masked, and no other character', () => {
+  test('secrets that contain or overlap one another: each of their characters is masked, and no other', () => {
     fc.assert(
       fc.property(secretsIn, textOf(0, 30), (secrets, given) => {
         expect(short(createSecretMasker(secrets).text(given))).toBe(short(covered(secrets, given)));
@@ -64,7 +64,7 @@ describe('mask', () => {
     );
   });
 
-  test('a text that was cut: no character is left of a secret that continued after the cut', () => {
+  test('a text that was cut: nothing is left of a secret that continued after the cut', () => {
     fc.assert(
       fc.property(secretsIn, textOf(0, 30), fc.nat(30), (secrets, given, cutAt) => {
         const masked = createSecretMasker(secrets).text(given.slice(0, cutAt), true);

@@ -71,7 +71,7 @@ test('personal data: personal data in resolved events is recorded for its own ac
   ]);
 });
 
-test('personal data: counts of several writers add up, and an account has no more findings than its limit', async () => {
+test('personal data: counts of several writers add up, and an account has no more findings than its bound', async () => {
   const accountId = randomUUID();
   const store = createPersonalDataStore(rig.pool);
   const finding = (n: number): PersonalFinding => ({

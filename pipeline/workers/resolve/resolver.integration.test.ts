@@ -151,7 +151,7 @@ test('resolver: writes an event with its visitor to the log of its account', () 
     });
   }));
 
-test('resolver: each frame names the sequence of the frame before it', () =>
+test('resolver: each frame names the sequence of the one before it', () =>
   withRig(async (rig) => {
     for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
     const resolver = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });

@@ -124,7 +124,7 @@ test('secrets: the contexts of stored secrets never change, and no two are the s
   ]);
 });
 
-test('secrets: only a sealed text is opened, and an error has its cause', () => {
+test('secrets: only a text that is sealed is opened, and an error has its cause', () => {
   const box = createSecretBox(newKey());
   expect(['very secret', '', 7, null, undefined, ['enc:v1:']].map(isSealed)).toEqual(Array(6).fill(false));
   expect(() => box.open('very secret', place)).toThrow('the value is not sealed');

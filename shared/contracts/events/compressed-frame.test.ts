@@ -31,7 +31,7 @@ function pack(deflated: Uint8Array, bytes: number): Uint8Array {
   return Buffer.concat([head, deflated]);
 }
 
-test('compressed frame: opening returns the same lines, and the opened size is known before opening', () => {
+test('compressed frame: opening returns the same lines, and the opened size is known before', () => {
   const line = fc.jsonValue().map((value) => JSON.stringify({ value }));
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (lines, times) => {

@@ -134,7 +134,7 @@ test.each([
   expect(() => decodeEnvelopes(Buffer.from(bytes))).toThrow(FrameError);
 });
 
-test('frame: JSON of the maximum depth can be read at every step, and JSON that is one level deeper cannot', () => {
+test('frame: JSON of the maximum depth can be read at every step, and one level more cannot', () => {
   const ways = [0, 1].map((more) => {
     // A webhook's body becomes the properties of an event.
     const properties = JSON.parse(nested(jsonDepthCeiling + more)) as object;

@@ -78,7 +78,7 @@ test('resolved frames: encodeResolved: written events are read back unchanged', 
   );
 });
 
-test('resolved frames: encodeResolved: the order of the given members does not matter', () => {
+test('resolved frames: encodeResolved: the order of the members given does not matter', () => {
   const { v, event: sample, visitor } = sampleEvent();
   const turned = Object.fromEntries(Object.entries(sample).toReversed()) as ResolvedEvent['event'];
   expect(encodeResolved({ v, event: turned, visitor })).toBe(encodeResolved(sampleEvent()));

@@ -14,7 +14,7 @@ const read = (status: number, body: unknown) =>
   prepared.readAnswer?.({ status, headers: {}, body: JSON.stringify(body) }, events);
 
 describe('AmazonEventBridge', () => {
-  it('request: PutEvents with the event and its visitor as the detail', () => {
+  it('request: PutEvents, the event and its visitor as the detail', () => {
     const { url, headers } = prepared.buildRequest(events, 0);
     expect(url).toBe('https://events.eu-central-1.amazonaws.com/');
     expect(headers).toMatchObject({

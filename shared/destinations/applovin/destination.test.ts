@@ -39,7 +39,7 @@ test('AppLovin: a purchase as the Axon Conversion API documents it', () => {
   });
 });
 
-test('AppLovin: a restricted advertiser sends only page views and leads, with the origin of the page instead of its full URL', () => {
+test('AppLovin: a restricted advertiser sends page views and leads only, with the origin of the page instead of its address', () => {
   const settings = { ...appLovin.exampleSettings, restricted: true };
   const accepts = (event: string) => appLovin.prepare(settings).accepts?.(sampleShopper({ event }));
   expect(['Page Viewed', 'Lead', 'Order Completed'].map(accepts)).toEqual([true, true, false]);

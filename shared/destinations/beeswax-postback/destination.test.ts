@@ -3,7 +3,7 @@ import { sampleShopper } from '../testing/sample-shopper.ts';
 import { requestOf } from '../testing/sent-by.ts';
 import { beeswaxPostback } from './destination.ts';
 
-test('Beeswax: the auction id of the landing page goes into the postback', () => {
+test('Beeswax: the id of the auction of the landing page goes into the postback', () => {
   const context = { current_url: 'https://shop.example.com/?auction_id=1234567890123.45.6' };
   expect(requestOf(beeswaxPostback, [sampleShopper({ context })])).toMatchObject({
     method: 'GET',

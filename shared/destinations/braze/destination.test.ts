@@ -94,7 +94,7 @@ describe('Braze', () => {
     ['Order Completed', { order_id: 'A-1', products: [...products, { product_id: 'b' }] }],
     ['Checkout Started', {}],
     ['Order Cancelled', { order_id: 'A-1' }],
-  ])('track: %s with %j lacks something that Braze requires and stays a custom event', (event, properties) => {
+  ])('track: %s with %j misses something Braze demands and stays a custom event', (event, properties) => {
     expect(shop(event, properties)).toMatchObject({ name: event });
   });
 
@@ -148,7 +148,7 @@ describe('Braze', () => {
     ]);
   });
 
-  it('settings: up to 75 objects are sent in a request', () => {
+  it('settings: up to 75 objects a request', () => {
     expect(braze.prepare(settings).batchEventsMax).toBe(75);
     expect(() => braze.prepare({ ...settings, batchSize: '76' })).toThrow('settings.batchSize ');
     expect(() => braze.prepare({ ...settings, baseUrl: 'rest.iad-01.braze.com' })).toThrow('settings.baseUrl ');

@@ -15,7 +15,7 @@ const batchOf = (...events: readonly OutboundEvent[]) =>
 const answer = (status: number, body: unknown): OutboundAnswer => ({ status, headers: {}, body: JSON.stringify(body) });
 
 describe('Customer.io', () => {
-  it('track: an event of a person, with a ULID and the time in seconds', () => {
+  it('track: a person’s event with a ULID and its time in seconds', () => {
     const request = customerio.prepare(keys).buildRequest([track], 0);
     expect(request).toMatchObject({
       method: 'POST',

@@ -57,7 +57,7 @@ describe('Facebook', () => {
     });
   });
 
-  it('settings: test code, API version, base URL and action source are used', () => {
+  it('settings: test code, API version, base URL and action source', () => {
     const more = { testEventCode: 'TEST1', apiVersion: 'v26.0', baseUrl: 'http://127.0.0.1:9/x/', actionSource: 'app' };
     const { request, body } = sent(sampleShopper({ context: { os_name: 'iOS' } }), more);
     expect(request.url).toBe('http://127.0.0.1:9/x/v26.0/1234567890/events');

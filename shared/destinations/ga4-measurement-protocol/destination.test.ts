@@ -18,7 +18,7 @@ const withProperties = (event_properties: Record<string, unknown>): OutboundEven
 const paramsOf = (properties: Record<string, unknown>) => bodyOf(withProperties(properties)).events[0]?.params ?? {};
 
 describe('GA4MeasurementProtocol', () => {
-  it('request: collects the events of one client', () => {
+  it('request: collects events of a client', () => {
     const request = prepared.buildRequest([{ resolved: sampleEvent() }], 0);
     expect(request.url).toBe(
       'https://www.google-analytics.com/mp/collect?measurement_id=G-EXAMPLE123&api_secret=example-api-secret',

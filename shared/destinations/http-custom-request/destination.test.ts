@@ -11,7 +11,7 @@ function request(settings: Readonly<Record<string, unknown>>, properties: Readon
 }
 
 describe('HTTPCustomRequest', () => {
-  it('templates: URL, method, headers and body are filled in', () => {
+  it('templates: fill in URL, method, headers and body', () => {
     const settings = {
       url: 'https://example.com/{{visitor.id}}/events?name={{event.event}}',
       method: '{{event.event_properties.verb}}',

@@ -55,7 +55,7 @@ describe('HTTPDestination', () => {
     });
   });
 
-  it('headers: the event id is the idempotency key, percent-encoded if necessary', () => {
+  it('headers: the event id is the idempotency key, percent-encoded where it must be', () => {
     const prepared = httpDestination.prepare({ httpDestinationUrl: url });
     expect(prepared.buildRequest(one, 0).headers['idempotency-key']).toBe('sample-event-1');
     const odd = prepared.buildRequest([{ resolved: sampleEvent({ id: 'größe 1\r\n' }) }], 0);

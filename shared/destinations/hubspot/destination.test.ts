@@ -110,7 +110,7 @@ describe('HubSpot', () => {
     expect(() => inputsOf([visitedBy(identify, {})])).toThrow(UnfitEventError);
   });
 
-  it('answer: contacts that a 207 does not name were written', () => {
+  it('answer: the contacts a 207 does not name were written', () => {
     const same = visitedBy(identify, { email: 'b@example.com' });
     const events = [identify, same, same];
     const errors = [{ category: 'VALIDATION_ERROR', message: 'quotes', context: { objectWriteTraceId: ['1'] } }];

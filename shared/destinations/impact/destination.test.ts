@@ -11,7 +11,7 @@ const context = {
 };
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-test('Impact: a conversion is sent as a form, with numbered fields for its products', () => {
+test('Impact: a conversion is a form with numbered fields for its products', () => {
   const request = requestOf(impact, [sampleShopper({ context })]);
   expect(request).toMatchObject({
     method: 'POST',

@@ -80,7 +80,7 @@ describe('Iterable', () => {
     { products: [] },
     { products: [{ product_id: 'a' }] },
     { total: 'much', products: [{ product_id: 'a', name: 'b' }] },
-  ])('track: an order with %j lacks something that a purchase needs and stays a custom event', (own) => {
+  ])('track: an order with %j misses what a purchase needs and stays a custom event', (own) => {
     expect(bodyOf([order(own)])).toMatchObject({ events: [{ eventName: 'Order Completed' }] });
   });
 

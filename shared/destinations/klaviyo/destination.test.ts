@@ -89,7 +89,7 @@ describe('Klaviyo', () => {
     expect(() => klaviyo.prepare(key).buildRequest([{ resolved }], 0)).toThrow(UnfitEventError);
   });
 
-  it('settings: the key must be valid in a header', () => {
+  it('settings: the key must fit in a header', () => {
     expect(() => klaviyo.prepare({ privateApiKey: 'a\nb' })).toThrow('settings.privateApiKey ');
   });
 });

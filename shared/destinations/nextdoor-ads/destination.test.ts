@@ -43,7 +43,7 @@ test('Nextdoor: a purchase as conversions/track documents it', () => {
   });
 });
 
-test('Nextdoor: only event names in Nextdoor’s list are accepted', () => {
+test('Nextdoor: only the event names of its own list are accepted', () => {
   const accepts = (event: string) =>
     nextdoorAds.prepare(nextdoorAds.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Signed Up', 'custom_conversion_10', 'custom_conversion_11', 'Refunded'].map(accepts)).toEqual([

@@ -53,7 +53,7 @@ test.each([
     'Quiz Done',
     { type: 'custom', custom_event_name: 'Quiz Done', data: { type: 'custom', amount: 4_250, currency: 'EUR' } },
   ],
-])('OpenAI Ads: %s has the data of its event type', (event, expected) => {
+])('OpenAI Ads: %s has the data of its type', (event, expected) => {
   expect(bodyOf(openaiAds, [sampleShopper({ event })])).toMatchObject({ events: [expected] });
 });
 
@@ -72,7 +72,7 @@ test.each([
   expect(minorUnits(amount, currency)).toBe(units);
 });
 
-test('OpenAI Ads: an event that is too old, or a web event without a page address, is unfit', () => {
+test('OpenAI Ads: an event that is too old, or a web event without a page, is unfit', () => {
   expect(() => requestOf(openaiAds, [sampleShopper({ time: attemptMs - 8 * 86_400_000 })])).toThrow(
     'older than 7 days',
   );

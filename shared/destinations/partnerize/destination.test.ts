@@ -5,7 +5,7 @@ import { partnerize } from './destination.ts';
 
 const context = { current_url: 'https://shop.example.com/?clickref=1011l%2F2' };
 
-test('Partnerize: the path contains the conversion, with its items in brackets', () => {
+test('Partnerize: the path holds the conversion, with its items in brackets', () => {
   const { method, url, body } = requestOf(partnerize, [sampleShopper({ context })]);
   expect({ method, body }).toEqual({ method: 'GET', body: undefined });
   expect(url).toBe(

@@ -110,13 +110,13 @@ describe('Pinterest', () => {
     expect(told({ gender: 'F', zip: 'SW1A 1AA' })).not.toHaveProperty('zp');
   });
 
-  it('settings: test mode and action source are used', () => {
+  it('settings: test mode and action source', () => {
     const { request, body } = sent(sampleShopper(), { testMode: true, actionSource: 'offline' });
     expect(request.url).toMatch(/\/events\?test=true$/);
     expect(body.data[0]).toMatchObject({ action_source: 'offline' });
   });
 
-  it('unfit: an event without an e-mail address, unless the event has both an IP address and a User-Agent', () => {
+  it('unfit: an event without an e-mail address, unless it has both an IP address and a User-Agent', () => {
     expect(() => sent(sampleStranger())).toThrow('Pinterest needs');
     const { resolved } = sampleStranger();
     const browser = { ip: '203.0.113.7', user_agent: 'Example/1.0' };
