@@ -1,5 +1,5 @@
 import fc from 'fast-check';
 
-// To shrink a counterexample, fast-check repeats the property many times. With servers behind it that takes minutes,
-// and the test would end as timed out, without the counterexample.
+// fast-check shrinks a counterexample by repeating the property many times. With real servers that takes minutes: the
+// test would time out before it reports the counterexample.
 fc.configureGlobal({ endOnFailure: true });

@@ -88,8 +88,8 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
 }
 
 /**
- * Starts a PostgreSQL server for one test file; the end of the run removes its data. For tests whose result depends on all transactions of a server, such as
- * what its oldest snapshot can see: the shared server also has those of other test files.
+ * Starts a PostgreSQL server for one test file; the end of the run removes its data. For tests whose result depends on
+ * every transaction of the server, because on the shared server other test files have transactions too.
  */
 export function startTestPostgres(): Promise<PostgresServer> {
   const folder = `${postgresFolder}-${randomBytes(4).toString('hex')}`;

@@ -49,7 +49,7 @@ async function rowsOf(account: string) {
   return rows;
 }
 
-test('property times: a late older event overwrites nothing, in another store and after a restart as well', async () => {
+test('property times: an older event that arrives late overwrites nothing, also in another store and after a restart', async () => {
   const account = randomUUID();
   const ana = { userId: 'u', externalIds: ['ana'] };
   const first = createVisitorStore(pool);
@@ -79,7 +79,7 @@ test('property times: a late older event overwrites nothing, in another store an
   expect((await first.find(account, { externalId: 'ana' }))?.properties).toMatchObject({ plan: 'team', city: 'Rome' });
 });
 
-test('property times: a late grant from before a repeated refusal does not undo it, and repetitions within an hour are no writes', async () => {
+test('property times: a grant that is older than a repeated refusal does not undo the refusal, and repetitions within an hour are not written', async () => {
   const account = randomUUID();
   const ana = { externalIds: ['ana'] };
   const hourMs = 3_600_000;
@@ -99,7 +99,7 @@ test('property times: a late grant from before a repeated refusal does not undo 
   expect((await store.find(account, { externalId: 'ana' }))?.properties).toMatchObject({ consent: { ads: true } });
 });
 
-test('property times: a visitor of an earlier version has none, and any new value wins', async () => {
+test('property times: a visitor stored by an earlier version has no times, and any new value wins', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await pool.query(
@@ -112,7 +112,7 @@ test('property times: a visitor of an earlier version has none, and any new valu
   expect(row?.times).toBe(`[0,[${receivedAtMs - dayMs + 1},"0city"]]`);
 });
 
-test('property times: a merge takes each property by its own time, and a clear that is older than the other’s value', async () => {
+test('property times: a merge decides each property by its own time; a clear that is newer than the other visitor’s value removes it', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([
@@ -127,7 +127,7 @@ test('property times: a merge takes each property by its own time, and a clear t
   expect(found?.properties).not.toHaveProperty('plan');
 });
 
-test('property times: a server’s value stays over a public one, whichever was said or arrives first', async () => {
+test('property times: a server’s value stays over a public one, whichever has the earlier time or arrives first', async () => {
   for (const order of [0, 1]) {
     const account = randomUUID();
     const store = createVisitorStore(pool);

@@ -63,7 +63,7 @@ test('property times: any order of delivery, each any number of times, converges
   );
 });
 
-test('property times: visitors that turn out to be one have what one visitor would have, whichever is which', () => {
+test('property times: merged visitors have the profile that one visitor with all their events would have, whichever is merged into the other', () => {
   fc.assert(
     fc.property(writes, fc.array(fc.boolean()), (all, toFirst) => {
       const first = apply(all.filter((_, index) => toFirst[index] === true));
@@ -76,7 +76,7 @@ test('property times: visitors that turn out to be one have what one visitor wou
   );
 });
 
-test('property times: what is stored is read again as it was', () => {
+test('property times: stored times are read back unchanged', () => {
   fc.assert(
     fc.property(writes, (all) => {
       const { value, times, timesText } = apply(all);
@@ -89,7 +89,7 @@ test('property times: what is stored is read again as it was', () => {
   );
 });
 
-test('property times: a value that is given again is no write, and one without a time is older than any', () => {
+test('property times: a repeated value is not written, and a value without a time counts as the oldest', () => {
   const known = VisitorProperties.none.with({ city: 'Oslo', custom_properties: { a: 1 } }, 5);
   expect(known.with({ city: 'Oslo', custom_properties: { a: 1, b: null }, zip: '' }, 9)).toBe(known);
   expect(known.with({ city: 'Rome' }, 4)).toBe(known);
@@ -99,7 +99,7 @@ test('property times: a value that is given again is no write, and one without a
   expect(known.with({ city: 'Rome' }, 5).value['city']).toBe('Rome');
 });
 
-test('property times: the times of a visitor from one event take 15 bytes, and those of a hostile one are bounded', () => {
+test('property times: the times that one event gives a visitor take 15 bytes, and the times of a hostile visitor are bounded', () => {
   const { timesText } = VisitorProperties.none.with(
     { email: 'a@b.c', city: 'Oslo', custom_properties: { plan: 'pro', seats: 4 }, consent: { ads: true } },
     1_764_230_400_123,
