@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { compiledPath } from '../../shared/runtime/compiled-path.ts';
+import { createPool } from './pool.ts';
 
 const run = promisify(execFile);
 const mebibyte = 1024 ** 2;
@@ -20,4 +21,13 @@ test('pool: threads have the configured heap, whatever the heap of the main thre
   expect(main / mebibyte).toBeLessThan(200);
   expect(thread / mebibyte).toBeGreaterThan(300);
   expect(thread / mebibyte).toBeLessThan(400);
+});
+
+test('pool: a thread imports its host, so that a pool that is destroyed meanwhile does not abort the process', async () => {
+  const pool = createPool({ threads: 1, heapMaxMib: 64, host: new URL('./testing/loaded-host.ts', import.meta.url) });
+  onTestFinished(() => pool.destroy());
+  const stack: unknown = await pool.run(undefined);
+  // `require` of an ES module has these functions of Node on the stack.
+  expect(stack).toEqual(expect.stringContaining('loaded-host'));
+  expect(stack).not.toMatch(/runSync|importSyncForRequire|Module\._load/);
 });

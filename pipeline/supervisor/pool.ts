@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import { compiledPath } from '../../shared/runtime/compiled-path.ts';
@@ -22,8 +23,9 @@ export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib,
   // `resourceLimits` has no such option, but the flag applies to all heaps created from now on.
   if (heapFloorMib !== undefined) setFlagsFromString(`--initial-old-space-size=${Math.min(heapFloorMib, heapMaxMib)}`);
   return new Piscina({
-    filename: compiledPath(host ?? new URL('../threads/host.ts', import.meta.url)),
+    filename: compiledPath(new URL('../threads/import-host.cts', import.meta.url)),
     name: 'runHost',
+    workerData: { host: pathToFileURL(compiledPath(host ?? new URL('../threads/host.ts', import.meta.url))).href },
     minThreads: threads,
     maxThreads: threads,
     concurrentTasksPerWorker: 1,

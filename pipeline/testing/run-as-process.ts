@@ -7,8 +7,8 @@ const shownCharactersMax = 8_192;
 
 export type PipelineProcess = {
   kill(signal: NodeJS.Signals): void;
-  /** The exit code (null after a signal), and the end of its log, which explains an unexpected code. */
-  readonly ended: Promise<{ readonly code: number | null; readonly log: string }>;
+  /** The exit code, or the signal that ended it, and the end of its log, which explains an unexpected code. */
+  readonly ended: Promise<{ readonly code: number | NodeJS.Signals | null; readonly log: string }>;
 };
 
 /** Runs the pipeline as a process of its own until the test is finished. */
@@ -22,8 +22,8 @@ export function runAsProcess(rig: PipelineRig, instanceId = 'test'): PipelinePro
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-shownCharactersMax)));
   }
-  const ended = new Promise<{ code: number | null; log: string }>((resolve) => {
-    child.once('close', (code) => resolve({ code, log }));
+  const ended = new Promise<{ code: number | NodeJS.Signals | null; log: string }>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code: code ?? signal, log }));
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return { kill: (signal) => void child.kill(signal), ended };

@@ -13,5 +13,5 @@ const buildFolder = new URL('dist/', topFolder);
 export function compiledPath(source: URL): string {
   const isInBuild = source.href.startsWith(buildFolder.href);
   const inBuild = isInBuild ? source.href : buildFolder.href + source.href.slice(topFolder.href.length);
-  return fileURLToPath(inBuild.replace(/\.ts$/, '.js'));
+  return fileURLToPath(inBuild.replace(/\.(c?)ts$/, '.$1js'));
 }

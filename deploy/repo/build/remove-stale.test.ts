@@ -11,14 +11,21 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('remove stale: removes only compiled files whose source is gone', async () => {
-  const files = ['gateway/main.ts', 'dist/gateway/main.js', 'dist/gateway/main.js.map'];
-  const stale = ['dist/gateway/old.js', 'dist/gateway/old.js.map', 'dist/old/room.js'];
+  const files = [
+    'gateway/main.ts',
+    'dist/gateway/main.js',
+    'dist/gateway/main.js.map',
+    'gateway/a.cts',
+    'dist/gateway/a.cjs',
+  ];
+  const stale = ['dist/gateway/old.cjs', 'dist/gateway/old.js', 'dist/gateway/old.js.map', 'dist/old/room.js'];
   const others = ['dist/.tsbuildinfo', 'dist/faults/result.json', 'dist/faults/page.html'];
   for (const file of [...files, ...stale, ...others]) {
     await mkdir(join(folder, file, '..'), { recursive: true });
     await writeFile(join(folder, file), '');
   }
   expect(await removeStale(folder, join(folder, 'dist'))).toEqual([
+    'gateway/old.cjs',
     'gateway/old.js',
     'gateway/old.js.map',
     'old/room.js',

@@ -7,8 +7,10 @@ import { join } from 'node:path';
  */
 export async function removeStale(sources: string, build: string): Promise<readonly string[]> {
   const paths = await readdir(build, { recursive: true });
-  const compiled = paths.filter((path) => /\.js(\.map)?$/.test(path) && !bundled.test(path));
-  const kept = await Promise.all(compiled.map((path) => isThere(join(sources, path.replace(/\.js(\.map)?$/, '.ts')))));
+  const compiled = paths.filter((path) => /\.c?js(\.map)?$/.test(path) && !bundled.test(path));
+  const kept = await Promise.all(
+    compiled.map((path) => isThere(join(sources, path.replace(/\.(c?)js(\.map)?$/, '.$1ts')))),
+  );
   const stale = compiled.filter((_, at) => kept[at] === false);
   await Promise.all(stale.map((path) => rm(join(build, path), { force: true })));
   return stale.toSorted();
