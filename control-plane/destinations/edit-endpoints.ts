@@ -87,7 +87,9 @@ export const editEndpoints = [
     id: 'listUnavailableDestinationTypes',
     tag: 'Destinations',
     summary: 'The kinds of destination that are known by name and cannot be created, and why',
-    reply: Type.Object({ entities: Type.Array(Type.Object({ id: Type.String(), reason: Type.String() })) }),
+    reply: Type.Object({
+      entities: Type.Array(Type.Object({ id: Type.String(), label: Type.String(), reason: Type.String() })),
+    }),
     handle: async () => ({ entities: [...unavailableDestinationTypes] }),
   }),
   defineEndpoint({

@@ -35,12 +35,12 @@ export function destinationTables(): string {
     String(kind.facts.limits.events),
     ...endOf(kind.facts),
   ]);
-  const missing = unavailableDestinationTypes.map(({ id, reason }) => [`\`${id}\``, reason]);
+  const missing = unavailableDestinationTypes.map(({ id, label, reason }) => [label, `\`${id}\``, reason]);
   return [
     table(['Destination', 'Type', 'Sends', 'Events a request', 'API version', 'Ends', 'Checked'], rows),
     '## Not offered',
     'These types have a name in the interface, but no documented way to deliver to them. Creating one is refused with the reason.',
-    table(['Type', 'Reason'], missing),
+    table(['Destination', 'Type', 'Reason'], missing),
   ].join('\n\n');
 }
 

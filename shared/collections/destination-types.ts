@@ -18,7 +18,7 @@ export const creatableDestinationTypes: readonly string[] = words(`
 `);
 
 /** Kinds that can be read but never created. */
-export const readOnlyDestinationTypes: readonly string[] = words(`
+const readOnlyDestinationTypes: readonly string[] = words(`
   AWSEventBridge AWSS3 AzureBlob DatabricksWarehouse DomoWarehouse FacebookAudience GoogleAudience
   GoogleBigQuery GoogleBigQueryWarehouse GoogleStorage LiveRampWarehouse MNTNAudience VibeAudience
 `);

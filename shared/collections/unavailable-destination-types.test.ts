@@ -11,7 +11,7 @@ test('unavailable types: every known kind is either offered or listed once with 
 });
 
 test('unavailable types: the reason for a browser tag names the kind that takes events from servers', () => {
-  expect(whyUnavailable('BingAdsWeb')).toContain('BingAds takes');
+  expect(whyUnavailable('BingAdsWeb')).toContain('Microsoft Advertising Conversions API takes events');
 });
 
 test('unavailable types: an offered kind and an unknown name have no reason', () => {

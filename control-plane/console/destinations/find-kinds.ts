@@ -10,7 +10,6 @@ const spoken: Readonly<Record<string, string>> = {
   SnapchatAdsCapi: 'Snap',
   GoogleDataManagerEventIngest: 'Google Ads Adwords',
   SMTP: 'e-mail email',
-  AWSS3: 'Amazon S3',
 };
 
 /**

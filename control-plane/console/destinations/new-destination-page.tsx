@@ -79,9 +79,9 @@ function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
       {unavailable.length === 0 ? null : (
         <Card title="Not available">
           <dl className="facts">
-            {unavailable.map(({ id, reason }) => (
+            {unavailable.map(({ id, label, reason }) => (
               <Fragment key={id}>
-                <dt>{id}</dt>
+                <dt>{label}</dt>
                 <dd>{reason}</dd>
               </Fragment>
             ))}

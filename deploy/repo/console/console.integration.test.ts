@@ -389,7 +389,7 @@ test('destinations: a kind is found by its common name, and a kind that is not o
   await page.getByRole('link', { name: 'X Ads Conversions API' }).waitFor();
   expect(await page.locator('.choices li').count()).toBe(1);
   await page.getByLabel('Search').fill('bigquery');
-  expect(await showsText(page, 'not a receiver of events')).toBe(true);
+  expect(await showsText(page, 'Google BigQuery warehouse')).toBe(true);
 });
 
 test('destinations: a destination is added, configured, tested, published, turned off and removed', async () => {
