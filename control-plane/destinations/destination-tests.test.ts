@@ -60,7 +60,9 @@ test('destination tests: a kind that does not use HTTP is tested over its own pr
   expect(JSON.stringify(delivered)).not.toContain(Buffer.from('user:right').toString('base64'));
   const held = await local.run('account', testOf('SMTP', { ...settings, password: 'wrong' }));
   expect(held).toMatchObject({ outcome: 'held', reason: 'SMTP 535' });
-  expect(await tests([]).run('account', testOf('SMTP', settings))).toMatchObject({ reason: 'egress_denied' });
+  expect(await tests([]).run('account', testOf('SMTP', settings))).toMatchObject({
+    reason: 'address or port not allowed (EGRESS_ALLOW)',
+  });
   expect(server.received).toEqual(['team@example.com']);
   await vi.waitFor(() => expect(server.connections()).toBe(0));
 });

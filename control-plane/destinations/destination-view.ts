@@ -86,8 +86,8 @@ export const destinationTestReply = Type.Object({
   reason: nullable(
     Type.String({
       description:
-        'Why it was not delivered: `status 401`, `network ECONNREFUSED`, `egress_denied` for an address that destinations ' +
-        'must not have, or the field that the event lacks.',
+        'Why it was not delivered: `status 401`, `network ECONNREFUSED`, `address or port not allowed (EGRESS_ALLOW)`, ' +
+        'or the field that the event lacks.',
     }),
   ),
   settings: Type.Enum(['draft', 'published']),

@@ -128,7 +128,7 @@ test('destination test: no request is sent to an address that is not allowed', a
   const id = await createDestination({ httpDestinationUrl: 'http://169.254.169.254/latest/meta-data' });
   expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({
     outcome: 'reject',
-    reason: 'egress_denied',
+    reason: 'address or port not allowed (EGRESS_ALLOW)',
     answer: null,
   });
 });

@@ -83,7 +83,7 @@ async function find(id: string): Promise<ReplayJob | undefined> {
 }
 
 test('dead letters: are listed newest first, page by page, and filtered by reason and time', async () => {
-  for (let n = 0; n < 5; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'egress_denied');
+  for (let n = 0; n < 5; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'status 500');
   const { body: first } = await client.get(`${path}/dead-letters?limit=2`);
   expect(first.entities).toMatchObject([{ event: { id: 'e4' } }, { event: { id: 'e3' } }]);
   expect(first.entities[0]).toEqual({
@@ -103,7 +103,7 @@ test('dead letters: are listed newest first, page by page, and filtered by reaso
     body.entities.map(({ event }) => event.id).join(' ');
   expect([idsOf(others), others.pagination]).toEqual(['e2 e1 e0', { nextCursor: null, hasMore: false }]);
   expect(others.entities.at(-1).request).toBeNull();
-  expect(idsOf((await client.get(`${rest}&reason=egress_denied`)).body)).toBe('e3 e1');
+  expect(idsOf((await client.get(`${rest}&reason=status+500`)).body)).toBe('e3 e1');
   expect(idsOf((await client.get(`${rest}&message=no%20email`)).body)).toBe('e4');
   expect(idsOf((await client.get(`${rest}&from=${minute(1)}&to=${minute(3)}`)).body)).toBe('e2 e1');
   expect((await client.get(`${rest}&reason=other&cursor=${cursor}`)).status).toBe(400);
@@ -152,12 +152,12 @@ test('dead letter: is read with its request and answer, only at its own destinat
 });
 
 test('dead letters: are deleted by reason, by time, or all at once; later ones stay, and the deletion is audited', async () => {
-  for (let n = 0; n < 6; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'egress_denied');
+  for (let n = 0; n < 6; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'status 500');
   const remaining = async (): Promise<string> => {
     const { body } = await client.get(`${path}/dead-letters`);
     return body.entities.map(({ event }: { event: { id: string } }) => event.id).join(' ');
   };
-  const { body } = await client.delete(`${path}/dead-letters?reason=egress_denied&to=${minute(4)}`);
+  const { body } = await client.delete(`${path}/dead-letters?reason=status+500&to=${minute(4)}`);
   expect(body).toEqual({ deleted: 2, pagination: { nextCursor: null, hasMore: false } });
   expect(await remaining()).toBe('e5 e4 e2 e0');
   expect((await client.delete(`${path}/dead-letters?to=${minute(1)}`)).body).toMatchObject({ deleted: 1 });

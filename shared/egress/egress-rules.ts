@@ -45,9 +45,8 @@ export type EgressRules = {
   allows(address: string, port: number, ports?: readonly number[]): boolean;
 };
 
-export class EgressError extends Error {
-  readonly code = 'egress_denied';
-}
+/** The rules forbid the address or the port. */
+export class EgressError extends Error {}
 
 // A public address that responds only within Azure, whose metadata and agents it serves.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);

@@ -38,9 +38,12 @@ export class WithdrawnError extends Error {
 
 /** The result of a request that ended with an error instead of an answer. */
 export function failureOf(error: unknown): SendResult {
-  if (error instanceof EgressError) return { kind: 'failed', failure: 'blocked', reason: error.code, permanent: true };
+  if (error instanceof EgressError) {
+    const reason = 'address or port not allowed (EGRESS_ALLOW)';
+    return { kind: 'failed', failure: 'blocked', reason, permanent: true };
+  }
   if (error instanceof InvalidRequestError) {
-    return { kind: 'failed', failure: 'invalid', reason: error.code, permanent: true };
+    return { kind: 'failed', failure: 'invalid', reason: error.message, permanent: true };
   }
   if (error instanceof WithdrawnError) {
     return { kind: 'failed', failure: 'withdrawn', reason: error.code, permanent: false };

@@ -86,7 +86,8 @@ export function createSenders({ rules, lookupFor, limits }: SenderOptions): Send
               if (isClosed) throw new SenderClosedError('sending: the sender is closed');
               if (!mayBegin()) throw new WithdrawnError('sending: the request was withdrawn');
               const url = parseUrl(request.url);
-              if (url === undefined || !isHttp(url)) throw new InvalidRequestError('sending: the URL cannot be used');
+              if (url === undefined || !isHttp(url))
+                throw new InvalidRequestError('invalid request: the URL is not an http or https URL');
               const written = writeRequest(request, url);
               const connections = group.origins.get(url.origin) ?? open(url, group);
               connections.send(sender, new Sending(written, { deadlines, connections, mayBegin, settle: resolve }));

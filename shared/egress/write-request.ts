@@ -1,9 +1,7 @@
 import type { OutboundRequest } from './outbound.ts';
 
 /** The request is permanently invalid. The message names the problem and contains no value. */
-export class InvalidRequestError extends Error {
-  readonly code = 'invalid_request';
-}
+export class InvalidRequestError extends Error {}
 
 /** A request in the form that goes over a connection. */
 export type WrittenRequest = {
@@ -60,7 +58,7 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? '';
     if (!asciiValue.test(value)) {
-      if (!anyValue.test(value)) throw new InvalidRequestError(`writing a request: invalid value of ${shown(name)}`);
+      if (!anyValue.test(value)) throw new InvalidRequestError(`invalid request: ${shown(name)} has an invalid value`);
       isAscii = false;
     }
     switch (useOf(name)) {
@@ -80,12 +78,12 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
         acceptEncoding = value;
         break;
       case 'refused':
-        throw new InvalidRequestError(`writing a request: it must not set ${shown(name)}`);
+        throw new InvalidRequestError(`invalid request: ${shown(name)} must not be set`);
     }
   }
   const bodyBytes = Buffer.byteLength(body);
   if (length !== undefined && length !== bodyBytes) {
-    throw new InvalidRequestError('writing a request: its content-length differs from the length of its body');
+    throw new InvalidRequestError('invalid request: content-length differs from the length of the body');
   }
   // RFC 9110, section 8.6: a GET request without a body sends no length.
   if (bodyBytes > 0 || method !== 'GET') fields += `content-length: ${bodyBytes}\r\n`;
@@ -104,7 +102,7 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
 function closesAfter(value: string): boolean {
   const said = value.toLowerCase();
   if (said !== 'close' && said !== 'keep-alive') {
-    throw new InvalidRequestError('writing a request: connection is neither close nor keep-alive');
+    throw new InvalidRequestError('invalid request: connection is neither close nor keep-alive');
   }
   return said === 'close';
 }
@@ -113,7 +111,7 @@ function closesAfter(value: string): boolean {
 function useOf(name: string): HeaderUse {
   const known = uses.get(name);
   if (known !== undefined) return known;
-  if (!token.test(name)) throw new InvalidRequestError('writing a request: the name of a header is not valid');
+  if (!token.test(name)) throw new InvalidRequestError('invalid request: the name of a header is not valid');
   const lower = name.toLowerCase();
   const use = Object.hasOwn(ownUse, lower) ? (ownUse[lower] ?? 'plain') : 'plain';
   if (uses.size >= usesKeptMax) uses.clear();

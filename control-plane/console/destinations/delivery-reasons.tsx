@@ -14,7 +14,7 @@ type ReasonsProps = {
 };
 
 const letterWords: Readonly<Record<string, string>> = {
-  refused: 'The platform rejected them',
+  refused: 'Rejected by the platform, or not sendable',
   exhausted: 'Retries ran out',
   no_room: 'The retry log was full',
   unreadable: 'The events could not be read',

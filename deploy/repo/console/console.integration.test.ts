@@ -91,7 +91,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/destinations', 'Warehouse loader'],
   ['/destinations/new', 'Needs'],
   [`/destinations/${account.healthyId}`, 'Why recent events'],
-  [`/destinations/${account.refusingId}/delivery`, 'The platform rejected them'],
+  [`/destinations/${account.refusingId}/delivery`, 'Rejected by the platform, or not sendable'],
   [`/destinations/${account.healthyId}/settings`, 'Save in the draft'],
   [`/destinations/${account.healthyId}/test`, 'Send'],
   [`/destinations/${account.healthyId}/dead-letters`, 'Replays'],
@@ -448,7 +448,7 @@ test("delivery: it takes three steps to see whether last night's purchases reach
   expect([waiting, retrying]).toEqual(['0', '0']);
   expect(Number(filtered) + Number(letters) + Number(delivered)).toBe(Number(received));
   expect(Number(letters)).toBeGreaterThan(0);
-  await waitForText(page, 'The platform rejected them');
+  await waitForText(page, 'Rejected by the platform, or not sendable');
   await row
     .getByRole('link', { name: letters ?? '', exact: true })
     .first()

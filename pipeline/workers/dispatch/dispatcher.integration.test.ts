@@ -438,7 +438,7 @@ test('dispatcher: forbidden address: the event becomes a dead letter, and nothin
   await rig.start();
   await rig.send([{ id: 'a' }]);
   await rig.idle();
-  expect((await rig.deadLetters()).map(({ reason }) => reason)).toEqual(['egress_denied']);
+  expect((await rig.deadLetters()).map(({ reason }) => reason)).toEqual(['address or port not allowed (EGRESS_ALLOW)']);
 });
 
 test('dispatcher: unreadable line: the line becomes a dead letter, and the other events are delivered', async () => {

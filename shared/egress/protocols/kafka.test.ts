@@ -148,7 +148,12 @@ test('kafka: a broker that the cluster names is checked against the egress rules
   const leader = await startKafkaBroker(topic);
   const broker = await startKafkaBroker({ ...topic, leader: { host: '127.0.0.1', port: leader.port } });
   const first = [`127.0.0.1/32:${broker.port}`];
-  const blocked = { kind: 'failed', failure: 'blocked', reason: 'egress_denied', permanent: true };
+  const blocked = {
+    kind: 'failed',
+    failure: 'blocked',
+    reason: 'address or port not allowed (EGRESS_ALLOW)',
+    permanent: true,
+  };
   expect(await senderFor([]).send(request(broker.port))).toEqual(blocked);
   expect(await senderFor(first).send(request(broker.port))).toEqual(blocked);
   expect(leader.open).toBe(0);

@@ -48,7 +48,12 @@ test('protocols: HTTP requests go to the HTTP sender', async () => {
 
 test('protocols: an address that is not allowed is refused for good, literal or resolved, and no connection is opened', async () => {
   const server = await startRespServer(ok);
-  const blocked = { kind: 'failed', failure: 'blocked', reason: 'egress_denied', permanent: true };
+  const blocked = {
+    kind: 'failed',
+    failure: 'blocked',
+    reason: 'address or port not allowed (EGRESS_ALLOW)',
+    permanent: true,
+  };
   const resolveName: ResolveName = async () => [{ address: '127.0.0.1', family: 4 }];
   const sender = senderFor({ allowed: [], resolveName });
   for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', 'inside.example']) {

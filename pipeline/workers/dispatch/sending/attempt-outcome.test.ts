@@ -15,8 +15,14 @@ test.each([
   [{ outcome: { kind: 'reject', reason: 'row refused' }, request: { ...request, status: 200 } }, 'refused'],
   [{ outcome: { kind: 'retry', reason: 'network UND_ERR_HEADERS_TIMEOUT' }, request, failure: 'timeout' }, 'timeout'],
   [{ outcome: { kind: 'retry', reason: 'network ECONNREFUSED' }, request, failure: 'connection' }, 'connection'],
-  [{ outcome: { kind: 'reject', reason: 'egress_denied' }, request, failure: 'blocked' }, 'blocked'],
-  [{ outcome: { kind: 'reject', reason: 'invalid_request' }, request, failure: 'invalid' }, 'unfit'],
+  [
+    { outcome: { kind: 'reject', reason: 'address or port not allowed (EGRESS_ALLOW)' }, request, failure: 'blocked' },
+    'blocked',
+  ],
+  [
+    { outcome: { kind: 'reject', reason: 'invalid request: upgrade must not be set' }, request, failure: 'invalid' },
+    'unfit',
+  ],
   [{ outcome: { kind: 'reject', reason: 'building the request: TypeError' } }, 'unfit'],
 ] as const)('attempt outcome: %j is %s', (attempt, expected) => {
   expect(attemptOutcome(attempt)).toBe(expected);
