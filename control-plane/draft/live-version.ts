@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EnabledStatus } from '../../shared/contracts/config/define-collection.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 
@@ -39,15 +40,16 @@ async function findLive(
   return row?.entity;
 }
 
-/** Ids of the sources in the version the account runs. */
-export async function publishedSources(em: EntityManager, accountId: string): Promise<ReadonlySet<string>> {
+/** The status of each source in the version the account runs, by id. */
+export async function liveSources(em: EntityManager, accountId: string): Promise<ReadonlyMap<string, EnabledStatus>> {
   const id = await liveVersionId(em, accountId);
-  if (id === undefined) return new Set();
-  // Only the ids leave the database: a snapshot can be large.
-  const rows: { id: string }[] = await em.execute(
-    `select source ->> 'id' as id from versions, jsonb_array_elements(content -> 'sources') as source
+  if (id === undefined) return new Map();
+  // Only these fields leave the database: a snapshot can be large.
+  const rows: { id: string; status: EnabledStatus }[] = await em.execute(
+    `select source ->> 'id' as id, source ->> 'status' as status
+     from versions, jsonb_array_elements(content -> 'sources') as source
      where versions.account_id = ? and versions.id = ?`,
     [accountId, id],
   );
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, row.status]));
 }

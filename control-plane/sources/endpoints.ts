@@ -12,8 +12,9 @@ import { entityPosition, listEntities, requireEntity } from '../draft/entity-sto
 import { liveValues } from '../health/live-values.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import { publishing } from '../publishing/publishing-service.ts';
-import { publishedSources } from '../draft/live-version.ts';
+import { liveSources } from '../draft/live-version.ts';
 import { ingestUrl } from './ingest-url.ts';
+import { checkToken, checkedTokenReply } from './check-token.ts';
 import { createSource, issueSourceKeys } from './create-source.ts';
 import { describeSourceTypes, sourceTypeReply } from './describe-source-types.ts';
 import { revealTokens } from './reveal-tokens.ts';
@@ -45,8 +46,8 @@ export const sourceEndpoints = [
       const em = storage.fork();
       const filters = { equals: { type, status }, nameContains };
       const rows = await listEntities(em, accountId, 'sources', filters, { limit: limit + 1, after });
-      const published = await publishedSources(em, accountId);
-      return paginator.page(list, limit, rows, entityPosition, (row) => viewSource(row, published, liveValues));
+      const live = await liveSources(em, accountId);
+      return paginator.page(list, limit, rows, entityPosition, (row) => viewSource(row, live, liveValues));
     },
   }),
   defineEndpoint({
@@ -62,7 +63,7 @@ export const sourceEndpoints = [
     async handle({ body, principal }, services) {
       const fields = body as Record<string, unknown>;
       const row = await edit(services, principal, (editing) => createSource(editing, services, fields));
-      return viewSource(row, new Set(), services.liveValues);
+      return viewSource(row, new Map(), services.liveValues);
     },
   }),
   defineEndpoint({
@@ -87,7 +88,7 @@ export const sourceEndpoints = [
     async handle({ params, principal }, { storage, liveValues }) {
       const em = storage.fork();
       const row = await requireEntity(em, principal.accountId, 'sources', params.id);
-      return viewSource(row, await publishedSources(em, principal.accountId), liveValues);
+      return viewSource(row, await liveSources(em, principal.accountId), liveValues);
     },
   }),
   defineEndpoint({
@@ -110,7 +111,7 @@ export const sourceEndpoints = [
         const row = await patchEntity(editing, sources, id, fields, (next, before) =>
           sealSourceSecrets(next, before, sealers),
         );
-        return viewSource(row, await publishedSources(editing.em, principal.accountId), services.liveValues);
+        return viewSource(row, await liveSources(editing.em, principal.accountId), services.liveValues);
       });
     },
   }),
@@ -126,6 +127,17 @@ export const sourceEndpoints = [
       await edit(services, principal, (editing) => deleteEntity(editing, sources, params.id));
       return { deleted: true };
     },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/sources/tokens/check',
+    scope: 'source:list',
+    id: 'checkSourceToken',
+    tag: 'Sources',
+    summary: 'Why gateways answer a key with 401, or that they accept it',
+    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }, { additionalProperties: false }),
+    reply: checkedTokenReply,
+    handle: ({ body, principal }, { storage }) => checkToken(storage.fork(), principal.accountId, body.token),
   }),
   defineEndpoint({
     method: 'GET',
@@ -159,7 +171,7 @@ export const sourceEndpoints = [
         const issued = await issueSourceKeys(em, services.secretBox, row, now);
         const rotated = { action: 'source.rotate-tokens', collection: 'sources', entityId: row.id };
         recordAudit(em, principal, rotated, now);
-        const isLive = (await publishedSources(em, accountId)).has(row.id);
+        const isLive = (await liveSources(em, accountId)).has(row.id);
         const secret = await readUserHashSecret(em, services.secretBox, row);
         const tokens = viewTokens(row, { ...issued, secret }, services.ingestUrl);
         return { tokens, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
@@ -192,7 +204,7 @@ export const sourceEndpoints = [
       const { secret, outboxId } = await edit(services, principal, async ({ em, now }) => {
         const issued = await issueUserHashSecret(em, services.secretBox, row, now);
         recordAudit(em, principal, { action: 'source.rotate-secret', collection: 'sources', entityId: row.id }, now);
-        const isLive = (await publishedSources(em, accountId)).has(row.id);
+        const isLive = (await liveSources(em, accountId)).has(row.id);
         return { secret: issued, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { enabledStatus, nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { EnabledStatus } from '../../shared/contracts/config/define-collection.ts';
 import { sources } from '../../shared/collections/sources.ts';
 import type { SourceBody } from '../../shared/collections/sources.ts';
 import type { InvalidEvent } from '../../shared/contracts/source-activity.ts';
@@ -30,6 +31,7 @@ export function viewInvalid(event: InvalidEvent | null): { readonly at: string; 
 export const sourceReply = replySchema(sources, {
   accountId: Type.String(),
   isPublished: nullable(Type.Boolean()),
+  liveStatus: nullable(enabledStatus),
   lastTriggeredAt: nullable(instant),
   lastDispatchedAt: nullable(instant),
   lastInvalid: nullable(invalidReply),
@@ -38,16 +40,17 @@ export const sourceReply = replySchema(sources, {
 /** A source with its current state. */
 export function viewSource(
   row: ConfigEntityRow,
-  published: ReadonlySet<string>,
-  live: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt' | 'lastInvalid'>,
+  live: ReadonlyMap<string, EnabledStatus>,
+  values: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt' | 'lastInvalid'>,
 ): JsonObject {
   return {
     ...maskSourceSecrets(viewEntity(sources, row)),
     accountId: row.accountId,
-    isPublished: published.has(row.id),
-    lastTriggeredAt: isoOrNull(live.lastTriggeredAt(row.id)),
-    lastDispatchedAt: isoOrNull(live.lastDispatchedAt(row.id)),
-    lastInvalid: viewInvalid(live.lastInvalid(row.id)),
+    isPublished: live.has(row.id),
+    liveStatus: live.get(row.id) ?? null,
+    lastTriggeredAt: isoOrNull(values.lastTriggeredAt(row.id)),
+    lastDispatchedAt: isoOrNull(values.lastDispatchedAt(row.id)),
+    lastInvalid: viewInvalid(values.lastInvalid(row.id)),
   };
 }
 

@@ -35,6 +35,7 @@ test('create source: answers with the whole source, which is not published yet',
     updatedAt: null,
     accountId: client.accountId,
     isPublished: false,
+    liveStatus: null,
     lastTriggeredAt: null,
     lastDispatchedAt: null,
     lastInvalid: null,
@@ -222,4 +223,35 @@ test('signing secret: is stored sealed for gateways, is read back masked, and st
   await client.patch(path, { signingSecret: 'another one' });
   expect(await stored()).not.toBe(sealed);
   expect((await client.patch(path, { signingSecret: null })).body.signingSecret).toBeNull();
+});
+
+test('check a key: each cause of a 401 is told from the others, and a key of another account is unknown', async () => {
+  const own = await plane.newAccount();
+  const { body: source } = await own.post('/sources', { type: 'NodejsApi', name: 'Shop' });
+  const { body: keys } = await own.get(`/sources/${source.id}/tokens`);
+  const check = async (token: string, asker = own) => (await asker.post('/sources/tokens/check', { token })).body;
+  const publish = async () => expect((await own.post('/versions', { publish: true })).status).toBe(200);
+  const shop = { isTest: false, sourceId: source.id, sourceName: 'Shop' };
+  expect(await check(keys.token)).toEqual({ state: 'notPublished', ...shop });
+  expect(await check(keys.testToken)).toEqual({ state: 'notPublished', ...shop, isTest: true });
+  await publish();
+  expect(await check(keys.token)).toEqual({ state: 'accepted', ...shop });
+  const unknown = { state: 'unknown', isTest: null, sourceId: null, sourceName: null };
+  expect(await check(keys.token, await plane.newAccount())).toEqual(unknown);
+  expect(await check(`${keys.token}x`)).toEqual(unknown);
+  const { body: next } = await own.post(`/sources/${source.id}/tokens/rotate`);
+  expect([await check(keys.token), await check(next.token)]).toMatchObject([
+    { state: 'rotated' },
+    { state: 'accepted' },
+  ]);
+  await own.patch(`/sources/${source.id}`, { status: 'Disabled' });
+  expect((await own.get(`/sources/${source.id}`)).body).toMatchObject({ status: 'Disabled', liveStatus: 'Enabled' });
+  expect(await check(next.token)).toMatchObject({ state: 'accepted' });
+  await publish();
+  expect(await check(next.token)).toMatchObject({ state: 'disabled' });
+  await own.patch(`/sources/${source.id}`, { status: 'Enabled' });
+  expect((await own.get(`/sources/${source.id}`)).body).toMatchObject({ status: 'Enabled', liveStatus: 'Disabled' });
+  await own.delete(`/sources/${source.id}`);
+  await publish();
+  expect(await check(next.token)).toEqual({ state: 'removed', isTest: false, sourceId: null, sourceName: null });
 });

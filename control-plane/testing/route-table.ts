@@ -47,6 +47,7 @@ POST   /destinations/{destination}/replays/{replay}/cancel  destination:update
 GET    /sources                          source:list
 POST   /sources                          source:create
 GET    /sources/types                    source:list
+POST   /sources/tokens/check             source:list   {"token":"src_live_x"}
 GET    /sources/{source}                 source:find
 PATCH  /sources/{source}                 source:update
 DELETE /sources/{source}                 source:delete

@@ -75,7 +75,10 @@ export const retryAfterS = 1;
 const retryAfter = [['retry-after', String(retryAfterS)]] as const;
 
 export const accepted = jsonReply(200, { success: true });
-export const unauthorized = failure(401, 'the token is missing or unknown, or its source is not enabled and published');
+export const unauthorized = failure(
+  401,
+  'the token is missing or unknown, or its source is not enabled and published; "Check a key" on the Sources page of the console shows which',
+);
 export const forbidden = failure(403, 'the source does not accept requests from this domain or address');
 export const signedOnly = failure(
   403,

@@ -36,6 +36,7 @@ export type Failure = OneOf<Of<'listDestinationFailures'>>;
 
 export type Destination = Of<'getDestination'>;
 export type DestinationType = OneOf<Of<'listDestinationTypes'>>;
+export type CheckedToken = Of<'checkSourceToken'>;
 export type UnavailableKind = OneOf<Of<'listUnavailableDestinationTypes'>>;
 export type SettingDescriptor = DestinationType['settings'][number];
 export type StandardEvent = OneOf<Of<'listDestinationStandardEvents'>>;

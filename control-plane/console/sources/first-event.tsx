@@ -12,7 +12,8 @@ import { Ago } from '../design/time.tsx';
 /** The state of a source before its first event: not published, waiting, or just received. */
 export function FirstEvent({ source }: { readonly source: Source }): ReactElement | null {
   const waited = useRef(false);
-  if (source.isPublished !== true) return <NotPublished />;
+  if (source.liveStatus === null) return <NotPublished />;
+  if (source.liveStatus === 'Disabled') return null;
   if (source.lastTriggeredAt === null) {
     waited.current = true;
     return (

@@ -12,6 +12,7 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
+import { CheckKeyCard } from './check-key-card.tsx';
 
 /** The sources with their state and last request, and a form that adds one. */
 export function SourcesPage(): ReactElement {
@@ -63,16 +64,24 @@ export function SourcesPage(): ReactElement {
         )}
         <More query={query} />
       </Card>
+      <CheckKeyCard />
     </Page>
   );
 }
 
-export function SourceState({ source: { status, isPublished } }: { readonly source: Source }): ReactElement {
-  if (isPublished !== true) return <State tone="warn">Not published: does not accept events</State>;
+export function SourceState({ source: { status, liveStatus } }: { readonly source: Source }): ReactElement {
+  if (liveStatus === null) return <State tone="warn">Not published: does not accept events</State>;
+  if (liveStatus === 'Enabled') {
+    return status === 'Enabled' ? (
+      <State tone="good">Accepts events</State>
+    ) : (
+      <State tone="warn">Accepts events until you publish: disabled in the draft</State>
+    );
+  }
   return status === 'Enabled' ? (
-    <State tone="good">Accepts events</State>
+    <State tone="warn">Does not accept events until you publish: enabled in the draft</State>
   ) : (
-    <State tone="off">Disabled in the draft</State>
+    <State tone="off">Disabled: does not accept events</State>
   );
 }
 

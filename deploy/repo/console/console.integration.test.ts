@@ -761,6 +761,10 @@ test('developer: a source is added and published; its page gives a command, and 
   expect(await showsText(page, 'What the rules decide')).toBe(true);
   const { presses, fields } = await steps();
   expect([presses <= 5, fields], `${presses} presses`).toEqual([true, 2]);
+  await open('/sources', 'Check a key');
+  await page.getByLabel('Key of a source').fill('src_live_unknown');
+  await press('Check');
+  await waitForText(page, 'No source of this account has or had this key.');
 });
 
 test('sources: a webhook shows its address and the steps of its provider, and keeps the secret of its signature', async () => {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { TObject, TSchema, TUnion, TNull } from 'typebox';
+import type { Static, TObject, TSchema, TUnion, TNull } from 'typebox';
 import type { JsonObject } from '../../runtime/json.ts';
 
 /** A field that names entities of another collection; `ids` reads them from a body. */
@@ -105,6 +105,7 @@ export const nullable = <Schema extends TSchema>(schema: Schema): TUnion<[Schema
 export const nameField = Type.String({ minLength: 1, maxLength: 250 });
 export const descriptionField = nullable(Type.String({ maxLength: 2_000 }));
 export const enabledStatus = Type.Enum(['Enabled', 'Disabled']);
+export type EnabledStatus = Static<typeof enabledStatus>;
 
 /** Ids of entities: at most `idsMax`, each one once. */
 export const idList = (idsMax = 1_000): ReturnType<typeof Type.Array<ReturnType<typeof Type.String>>> =>
