@@ -63,6 +63,6 @@ export const sources = defineCollection({
   },
   harmless: ['name', 'selectedAccountId', 'botScoreThreshold', 'projectAPIKey', 'probabilisticIdentity'],
   fixed: ['type'],
-  readOnly: ['accountId', 'isPublished', 'lastTriggeredAt', 'lastDispatchedAt', 'lastInvalid'],
+  readOnly: ['accountId', 'isPublished', 'liveStatus', 'lastTriggeredAt', 'lastDispatchedAt', 'lastInvalid'],
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });
