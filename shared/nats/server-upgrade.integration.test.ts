@@ -166,7 +166,7 @@ test.skipIf(older === undefined).each([
   ['stopped', (server: NatsServer) => server.stop()],
   ['killed', (server: NatsServer) => server.kill()],
 ])(
-  'server upgrade: a data folder of nats-server 2.10 that was %s is taken over, and moved to an account',
+  'server upgrade: after a nats-server 2.10 was %s, its data folder is moved to an account and read by the new server',
   async (_, end) => {
     const storeDir = await createNatsFolder();
     const furtherConfig = testUsersInOneAccountConfig();

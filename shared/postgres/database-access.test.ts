@@ -24,7 +24,7 @@ const problemsOf = (variables: Record<string, string>): readonly string[] => {
   }
 };
 
-test('database: an address without TLS settings is not encrypted', () => {
+test('database: without TLS settings the connection is not encrypted', () => {
   expect(read({})).toEqual({ databaseUrl: address, databaseTimeouts: databaseTimeoutDefaults });
   const bounded = read({ DATABASE_STATEMENT_TIMEOUT_MS: '2000' });
   expect(bounded.databaseTimeouts).toMatchObject({ statementMs: 2_000, lockMs: 1_000 });
@@ -37,7 +37,7 @@ test.each([
   ['require', ca, 'signature'],
   ['verify-ca', ca, 'signature'],
   ['verify-full', {}, 'name'],
-])('database: sslmode=%s is read as by PostgreSQL itself', (mode, variables, verify) => {
+])('database: sslmode=%s means the same as in PostgreSQL', (mode, variables, verify) => {
   const found = read({ ...variables, DATABASE_URL: `${address}?sslmode=${mode}&application_name=x` });
   expect(found.databaseUrl).toBe(`${address}?application_name=x`);
   expect(found.databaseTls?.verify).toBe(verify);
@@ -73,7 +73,7 @@ test.each([
     { ...ca, DATABASE_URL: `${address}?sslmode=disable` },
     'DATABASE_URL has sslmode=disable, with which DATABASE_CA and DATABASE_CERT do nothing',
   ],
-])('database: what would silently do nothing is refused: %o', (variables, problem) => {
+])('database: a setting that is invalid or would do nothing is refused: %o', (variables, problem) => {
   expect(problemsOf(variables)).toEqual([problem]);
 });
 

@@ -18,11 +18,11 @@ test.each([
   [said('23505'), false],
   [new Error('a bug'), false],
   ['text', false],
-])('database failure: %s passes: %s', (error, passes) => {
+])('database failure: %s is temporary: %s', (error, passes) => {
   expect(isPassingFailure(error)).toBe(passes);
 });
 
-test.each(['22P05', '23502', '54000'])('database failure: %s says that the value is never taken', (code) => {
+test.each(['22P05', '23502', '54000'])('database failure: %s says that the value is never accepted', (code) => {
   expect(isRefusedValue(said(code))).toBe(true);
   expect(isWriteConflict(said(code))).toBe(false);
 });

@@ -106,7 +106,7 @@ test('database: a server signed by another authority is refused', async () => {
   }
 });
 
-test('database: a server by another name is refused, unless only the signature counts', async () => {
+test('database: a certificate for another name is refused, unless only its signature is verified', async () => {
   const databaseUrl = server.url.replace('127.0.0.1', '127.0.0.2');
   const tls = { ca: authority.ca, ...client };
   for (const ask of [askPool, askStorage]) {
@@ -126,7 +126,7 @@ test('database: without a certificate that the server trusts, the error names th
   }
 });
 
-test('database: the error for a wrong password names its variables and does not repeat it', async () => {
+test('database: the error for a wrong password names the variables to check and does not contain the password', async () => {
   const url = new URL(server.url);
   url.password = 'wrong-one';
   const wrong = { ...withTls(client), databaseUrl: url.href };

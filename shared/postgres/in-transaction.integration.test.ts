@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const kept = async (): Promise<number> => (await pool.query('select 1 from kept')).rowCount ?? 0;
 
-test('in transaction: all is kept, or nothing', async () => {
+test('in transaction: all changes are kept, or none if the work throws', async () => {
   expect(
     await inTransaction(pool, async (client) => (await client.query('insert into kept values (1)')).rowCount),
   ).toBe(1);

@@ -23,7 +23,7 @@ const select = async (sql: string): Promise<Record<string, unknown>[]> => {
   return rows;
 };
 
-test('migrate: concurrent migrators apply each migration once, and a later one applies none', async () => {
+test('migrate: concurrent migrators apply each migration once, and a later migrator applies none', async () => {
   await Promise.all([1, 2, 3, 4].map(() => migrate(database.url)));
   await migrate(database.url);
   const names = (await select('select name from migrations order by id')).map(({ name }) => name);
@@ -71,7 +71,7 @@ class IndexConcurrently extends Migration {
   }
 }
 
-test('migrate: a migration has all the time it needs, and an index is made concurrently while others wait to migrate', async () => {
+test('migrate: a migration has no time limit, and an index is created concurrently while other migrators wait', async () => {
   const list = [
     ...migrationList,
     { name: '9001-note-limits', class: NoteLimits },

@@ -69,7 +69,7 @@ async function pagesOf(filter: DeadLetterFilter, limit = 2, bounds = wide): Prom
   }
 }
 
-test('list: newest first, page by page', async () => {
+test('list: dead letters are returned page by page, the newest first', async () => {
   expect(await pagesOf({})).toEqual(['76', '54', '32', '10']);
   expect(await pagesOf({}, 5)).toEqual(['76543', '210']);
   expect(await pagesOf({}, 100)).toEqual(['76543210']);
@@ -78,12 +78,12 @@ test('list: newest first, page by page', async () => {
   });
 });
 
-test('list: those of a reason', async () => {
+test('list: a reason limits the list to dead letters with that reason', async () => {
   expect((await pagesOf({ reason: 'even' })).join('')).toBe('6420');
   expect(await pagesOf({ reason: 'none' })).toEqual(['']);
 });
 
-test('list: those last tried in a range of time', async () => {
+test('list: a time range limits the list to dead letters whose last attempt lies in the range', async () => {
   const from = (n: number): number => firstMs + n;
   expect((await pagesOf({ fromMs: from(2), toMs: from(5) })).join('')).toBe('432');
   expect((await pagesOf({ reason: 'odd', fromMs: from(3) })).join('')).toBe('753');
@@ -91,7 +91,7 @@ test('list: those last tried in a range of time', async () => {
   expect(await pagesOf({ toMs: firstMs })).toEqual(['']);
 });
 
-test('list: a page that reaches its limit of bytes or time is short, and the next one continues after it', async () => {
+test('list: a page that reaches its byte or time limit ends early, and the next page continues from there', async () => {
   const oneByOne = '76543210'.split('');
   const one = encodeDeadLetter(letterOf(destinationId, 7)).length;
   expect(await pagesOf({}, 100, { ...wide, bytesMax: 1 })).toEqual(oneByOne);

@@ -163,14 +163,14 @@ test('losses of the log: a log that lost its end is reported by the server, and 
     for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
   }));
 
-test('losses of the log: the doctor lists all that are recorded', () =>
+test('losses of the log: the doctor lists every recorded loss', () =>
   withLog(async ({ connection }) => {
     const seqs = Array.from({ length: 400 }, (_, index) => index + 1);
     await Promise.all(seqs.map((seq) => keepLoss(connection, { stream: streams.events, subject: 'events.a.0', seq })));
     expect((await listLosses(connection)).map(({ seq }) => seq)).toEqual(seqs);
   }));
 
-test('losses of the log: a frame that is only late is not counted', () =>
+test('losses of the log: a frame that arrives late is not counted as lost', () =>
   withLog(async ({ store, reader, restart }) => {
     await store(5);
     const one = await reader('one');

@@ -59,7 +59,7 @@ async function read(partition: number, changes: Partial<ReadMessagesOptions> = {
   return values;
 }
 
-test('readMessages: gives the header of every message of the subject that has it, in order, over many pulls', async () => {
+test('readMessages: reads a header from every message of the subject that has this header, in order, over many pulls', async () => {
   const numbers = Array.from({ length: 5_500 }, (_, n) => n).filter((n) => n % 10 !== 9);
   expect(await read(0)).toEqual(numbers.map(String));
   expect(await read(1)).toHaveLength(9);
@@ -83,7 +83,7 @@ test('readMessages: stops when its signal is aborted', async () => {
   await expect(reading).rejects.toThrow('enough');
 });
 
-test('readMessages: begins at the sequence given, gives whole messages where asked to, and ends when its signal is aborted', async () => {
+test('readMessages: begins at a given sequence, reads whole messages if asked to, and ends when onMessage returns false', async () => {
   const seqs: number[] = [];
   const last = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.1' });
   await read(1, { from: { seq: last.seq - 2 }, onMessage: ({ seq }) => void seqs.push(seq) });
@@ -109,7 +109,7 @@ test('readMessages: a reader that throws ends the reading at once', async () => 
   await expect(failing).rejects.toMatchObject({ code: 'read_messages', cause: { message: 'cannot be read' } });
 });
 
-test('readMessages: ends if the messages that were left are removed before they are delivered', async () => {
+test('readMessages: ends if all remaining messages are removed before their delivery', async () => {
   await write(4, 0, 10);
   const gate = await openLogGate(nats.url);
   const through = await connectLog({ url: gate.url, name: 'through' });
@@ -132,7 +132,7 @@ test('readMessages: ends if the messages that were left are removed before they 
   await gate.close();
 });
 
-test('readMessages: lastStored: is the newest message of the subject, storedAt the one at a sequence', async () => {
+test('readMessages: lastStored returns the newest message of the subject, and storedAt returns the message at a sequence', async () => {
   await write(2, 0, 4);
   const last = await lastStored(connection, streams.events, eventsSubject('a0', 2));
   expect(last?.msgId).toBe('2-3');

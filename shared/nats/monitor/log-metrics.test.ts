@@ -25,7 +25,7 @@ async function shown(known: readonly LogServer[], server: { version: string; nam
   return page.text();
 }
 
-test('log metrics: each nats-server has its checks and limits', async () => {
+test('log metrics: the page shows the checks and limits of each nats-server', async () => {
   const text = await shown(servers, { version: '2.15.1', name: 'nats-1' });
   for (const [server, holds] of Object.entries({ 'nats-1': 1, 'nats-2': 0 })) {
     for (const check of ['version', 'health', 'limit_given', 'limit_enough', 'cluster_tls']) {
@@ -36,20 +36,20 @@ test('log metrics: each nats-server has its checks and limits', async () => {
   expect(text).toContain('sluice_log_server_reserved_bytes{server="nats-1"} 1000\n');
 });
 
-test('log metrics: a server without a cluster port has none that is open', async () => {
+test('log metrics: a server without a cluster port passes the check of cluster TLS', async () => {
   const [first] = servers;
   const alone = { ...first, name: 'alone', areRoutesEncrypted: undefined } as LogServer;
   const text = await shown([alone], { version: '2.15.1', name: 'alone' });
   expect(text).toContain('sluice_log_server_check{server="alone",check="cluster_tls"} 1\n');
 });
 
-test('log metrics: without a monitor port the version of the server we talk to is known all the same', async () => {
+test('log metrics: without a monitor port, the version of the connected server is still checked', async () => {
   const text = await shown([], { version: '2.10.27', name: 'alone' });
   expect(text).toContain('sluice_log_server_check{server="alone",check="version"} 0\n');
   expect(text).not.toContain('check="health"');
 });
 
-test('log servers: the complaint names the server with its problem, and servers without one have none', () => {
+test('log servers: the complaint names each server that has a problem, and is undefined if no server has a problem', () => {
   expect(complaintsOf(servers)).toBe('nats-2: no space left on device');
   expect(complaintsOf(servers.slice(0, 1))).toBeUndefined();
 });

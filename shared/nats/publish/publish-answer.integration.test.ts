@@ -35,7 +35,7 @@ const inProcess = '{"error":{"code":409,"err_code":10158,"description":"in proce
 const stored = '{"stream":"INGEST","seq":5,"duplicate":true}';
 const payload = Buffer.from('x');
 
-test('frame publisher: a duplicate without a sequence is not stored', async () => {
+test('frame publisher: an answer "duplicate" without a sequence means not stored', async () => {
   const publisher = createFramePublisher(connection);
   const outcomes = [];
   for (const answer of [unstored, inProcess, stored]) {
@@ -45,7 +45,7 @@ test('frame publisher: a duplicate without a sequence is not stored', async () =
   expect(outcomes).toEqual(['busy', 'busy', undefined]);
 });
 
-test('publish: a duplicate without a sequence is not stored, and is repeated under its id', async () => {
+test('publish: an answer "duplicate" without a sequence means not stored, and the message is sent again under its id', async () => {
   answers = [unstored];
   await expect(
     publish(connection, ingestSubject(0), payload, { msgId: 'one', timeoutMs: 5_000 }),

@@ -75,7 +75,7 @@ describe.each([1, 3])('publish batch, %i servers', (servers) => {
     return open(nodes.map(({ url }) => url).join(','), servers);
   }
 
-  test('publish batch: all are stored, in order, with their headers, and behind one another', async () => {
+  test('publish batch: all messages of a batch are stored with their headers, in order and without other messages between them', async () => {
     const connection = await openLog();
     const batches = ['a', 'b', 'c', 'd'].map((name) => messages(name, 7));
     const singles = messages('single', 30);
@@ -139,7 +139,7 @@ test('publish batch: too many messages in one batch, or too many open batches, a
   expect(await stored(connection)).toHaveLength(batchMessagesMax);
 });
 
-test('publish batch: a stream that is full takes none of it', async () => {
+test('publish batch: a batch for which the stream has no room is not stored at all', async () => {
   const connection = await openOne();
   const batch = messages('large', 10, 1024 ** 2);
   await expect(publishBatch(connection, batch, timeoutMs)).rejects.toMatchObject({ reason: 'full' });

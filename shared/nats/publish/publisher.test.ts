@@ -9,7 +9,7 @@ const triesOf = (reason: PublishFailure): number => {
   return tries;
 };
 
-test('limited tries: a log that is full, or does not answer, ends them, and one that cannot be reached does not', () => {
+test('limited tries: a full log, or a log that does not answer, ends the tries; a log that cannot be reached does not', () => {
   expect(triesOf('full')).toBe(3);
   for (const reason of ['timeout', 'busy', 'refused'] as const) expect(triesOf(reason)).toBe(5);
   expect(triesOf('too_large')).toBe(1);

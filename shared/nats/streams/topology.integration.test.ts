@@ -38,7 +38,7 @@ describe('one server', () => {
     await server.stop();
   });
 
-  test('topology: a log bears the id of its deployment, and is refused by another one before anything is changed', async () => {
+  test('topology: a log has the id of its deployment, and another deployment refuses the log before changing anything', async () => {
     await ensureTopology(connection, settings, 'deployment-a');
     await ensureTopology(connection, settings, 'deployment-a');
     // A gateway has no database, and passes no deployment id.
@@ -49,7 +49,7 @@ describe('one server', () => {
     expect((await configOf(streams.ingest)).max_bytes).toBe(bytesMax);
   });
 
-  test('topology: a log without an id gets the id of the first deployment that has one, and is refused by others', async () => {
+  test('topology: a log without an id gets the id of the first deployment that has an id, and other deployments refuse the log', async () => {
     await ensureTopology(connection, settings);
     await ensureTopology(connection, settings, 'deployment-a');
     expect((await configOf(streams.ingest)).metadata).toMatchObject({
@@ -60,7 +60,7 @@ describe('one server', () => {
     await expect(ensureTopology(connection, settings, 'deployment-b')).rejects.toBeInstanceOf(ForeignLogError);
   });
 
-  test('topology: a log without a format is given ours, and one of a newer format is refused before anything is changed', async () => {
+  test('topology: a log without a format gets the format of this build, and a log of a newer format is refused before any change', async () => {
     const { jsm } = connection[client];
     const write = (metadata: Record<string, string>) => jsm.streams.update(streams.ingest, { metadata });
     expect(await readLogFormat(connection)).toBeUndefined();
@@ -87,7 +87,7 @@ describe('one server', () => {
     expect((await connection[client].jsm.streams.info(streams.events)).state.consumer_count).toBe(1_100);
   });
 
-  test('topology: dead letters have a maximal age, in an existing log as well, and ingest dead letters discard the oldest', async () => {
+  test('topology: dead letters have a maximum age, even in an existing log, and ingest dead letters discard the oldest', async () => {
     await connection[client].jsm.streams.add({ name: streams.deadLetters, subjects: ['dead.*'], max_bytes: bytesMax });
     await ensureTopology(connection, settings);
     expect((await configOf(streams.deadLetters)).max_age).toBe(settings.deadLetterAgeMs * 1e6);

@@ -4,7 +4,7 @@ import { testTopology } from '../../testing/test-topology.ts';
 
 const settings = testTopology();
 
-test('topology: streamOf names the stream that stores each subject, so that its acknowledgements are accepted', () => {
+test('topology: streamOf returns the stream that stores a subject, or undefined if no stream stores it', () => {
   for (const { name, subjects = [] } of streamConfigs(settings)) {
     expect(subjects.map((subject) => [subject, streamOf(subject)])).toEqual(subjects.map((subject) => [subject, name]));
   }

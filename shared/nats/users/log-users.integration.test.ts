@@ -146,7 +146,7 @@ test.each(names.filter((name) => name !== 'operator'))("users: %s does not hear 
   }
 });
 
-test('users: a gateway adds events, has its lease, and follows the configuration', async () => {
+test('users: a gateway adds events, holds its lease, and follows the configuration', async () => {
   const publisher = createFramePublisher(as.gateway);
   expect(await publisher.publish(ingestSubject(0), frame, 'one', 5_000)).toBeUndefined();
   const { leases, health } = await openGatewayBuckets(as.gateway, 1);
@@ -163,11 +163,11 @@ test('users: a gateway adds events, has its lease, and follows the configuration
   expect(await countKeys(as.gateway, buckets.config, 'account.*')).toBe(0);
 });
 
-test('users: a gateway asks how far the resolver of a partition is', async () => {
+test('users: a gateway may read the progress of the resolver of a partition', async () => {
   expect(await readConsumerProgress(as.gateway, streams.ingest, resolverConsumer(7))).toBeUndefined();
 });
 
-test('users: a gateway follows the waits that pipelines report', async () => {
+test('users: a gateway follows the backpressure that pipelines report', async () => {
   const seen: string[] = [];
   const { leases } = await openBuckets(as.gateway, 1);
   const watch = await leases.watch({ filter: allBackpressure, onEntry: ({ key }) => seen.push(key) });
@@ -177,7 +177,7 @@ test('users: a gateway follows the waits that pipelines report', async () => {
   watch.stop();
 });
 
-test('users: a pipeline takes, reads back, removes and writes events', async () => {
+test('users: a pipeline takes, reads back and removes events, and may change the size of a stream', async () => {
   await publish(as.gateway, ingestSubject(0), frame, { timeoutMs: 5_000, msgId: 'two' });
   const consumer = await openPullConsumer(as.pipeline, {
     consumer: {
@@ -260,12 +260,12 @@ test('users: a control plane requests replays and reads dead letters, and both i
   expect(await listLosses(as.doctor)).toMatchObject([{ stream: streams.events, seq: 7 }]);
 });
 
-test('users: the operator may do everything', async () => {
+test('users: the operator may purge a stream', async () => {
   await as.operator[client].jsm.streams.purge(streams.canary);
   expect(Object.keys(logUsers)).toContain('operator');
 });
 
-test('gateway: does not wait for a stream that it does not use: it may be upgraded before the services that create it', async () => {
+test('gateway: does not wait for a stream it does not use, so it may be upgraded before the services that create the stream', async () => {
   await as.operator[client].jsm.streams.delete(streams.erasures);
   const own = [streams.ingest, streams.canary];
   const { created, partitions } = await ensureTopology(as.gateway, topology, undefined, own);

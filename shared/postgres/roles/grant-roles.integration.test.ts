@@ -54,7 +54,7 @@ test.each(forbidden)('roles: %s may not %s', async (service, _what, sql) => {
   await expect(run(urls[service], sql)).rejects.toMatchObject({ code: '42501' });
 });
 
-test('roles: every table of the schema belongs to a role, and each named table exists', async () => {
+test('roles: the rights of the services name every table of the schema, and no other table', async () => {
   const tables = await run(
     database.url,
     `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
@@ -68,7 +68,7 @@ test('roles: a service reads its tables and takes numbers from its sequences', a
   expect(await run(urls.controlPlane, `select nextval('outbox_id_seq') > 0 as isNumbered`)).toHaveLength(1);
 });
 
-test('roles: rights that a role has beside those of its service are gone after the next migration', async () => {
+test('roles: the next migration revokes rights of a role that its service does not have', async () => {
   const { username } = new URL(urls.pipeline);
   await run(database.url, `grant select on api_keys to "${username}"`);
   expect(await run(urls.pipeline, 'select * from api_keys')).toEqual([]);
@@ -79,7 +79,7 @@ test('roles: rights that a role has beside those of its service are gone after t
   expect(await run(urls.pipeline, 'select * from deployment')).toHaveLength(1);
 });
 
-test('roles: a migration with another password changes that of the role', async () => {
+test('roles: a migration with another password changes the password of the role', async () => {
   const url = new URL(urls.pipeline);
   const roles = [{ service: 'pipeline', name: url.username, password: 'pä ss"wörd' }] as const;
   await migrate(database.url, undefined, migrationList, roles);
@@ -88,7 +88,7 @@ test('roles: a migration with another password changes that of the role', async 
   expect(await run(url.href, 'select * from deployment')).toHaveLength(1);
 });
 
-test('roles: a service that finds nothing to migrate starts as its role, and no role loses a right', async () => {
+test('roles: with nothing to migrate, a service may run the migration as its own role, and keeps its rights', async () => {
   const roles = [{ service: 'controlPlane', name: new URL(urls.controlPlane).username }] as const;
   expect(await migrate(urls.controlPlane, undefined, migrationList, roles)).toEqual([]);
   expect(await run(urls.controlPlane, 'select * from accounts')).toEqual([]);
