@@ -28,6 +28,6 @@ test.each<[string, readonly { readonly name: string; readonly properties: readon
   ['Order', [{ name: 'Order', properties: ['user', 'user.city'] }], { user: { city: 'Rome', age: 7 } }],
   ['Order', [{ name: 'Order', properties: ['total.deep', 'absent', '__proto__'] }], {}],
   ['$identify', [{ name: 'Order', properties: [] }], properties],
-])('allowed data: properties of event %s with the entries %j', (name, entries, expected) => {
+])('allowed data: event %s keeps the properties that the entries %j allow', (name, entries, expected) => {
   expect(compileAllowedData(entries)?.(name, properties)).toEqual(expected);
 });

@@ -18,16 +18,16 @@ test.each([
   ['', 'd1', false],
   ['$identify', 'd1', true],
   ['$experiment_impression', 'd3', true],
-])('allowed events: %s to %s: %s', (name, destinationId, expected) => {
+])('allowed events: event %s may go to destination %s: %s', (name, destinationId, expected) => {
   expect(compileAllowedEvents(published, true, destinationId)(name)).toBe(expected);
 });
 
-test('allowed events: none published lets everything through to every destination', () => {
+test('allowed events: without a published entry, every event may go to every destination', () => {
   expect(compileAllowedEvents([], false, 'd1')('Anything')).toBe(true);
   expect(compileAllowedEvents([], false)('Anything')).toBe(true);
 });
 
-test('allowed events: unreadable entries allow nothing, even if no others are published', () => {
+test('allowed events: if all published entries are unreadable, only Sluice’s own events are allowed', () => {
   expect(compileAllowedEvents([], true, 'd1')('x')).toBe(false);
   expect(compileAllowedEvents([], true)('undefined')).toBe(false);
   expect(compileAllowedEvents([], true)('$identify')).toBe(true);

@@ -61,7 +61,7 @@ describe('consent mode', () => {
     ],
   };
 
-  test('consent mode: purposes answer for the types that the destination passes on, though it serves none of them', () => {
+  test('consent mode: purposes decide the types that a destination passes on, even if the destination serves no purpose', () => {
     const { plan, head, subject } = planFor(types, mixed);
     expect(plan.decide(head, subject)).toMatchObject({
       kind: 'send',
@@ -157,7 +157,7 @@ describe('dispatch plan', () => {
     expect(decide({ globalDispatchCenters: [center(['d1'])] }, { event: 'Other' })).toEqual({ kind: 'send' });
   });
 
-  test('mappings: a stop rule stops, a send rule says what is sent', () => {
+  test('mappings: a stop rule stops the event, and a send rule sets its name and properties', () => {
     expect(decide({ mappings: [mapping({ action: 'stop' })] })).toEqual({ kind: 'stop', ruleId: 'm' });
     const rows = [{ property: 'total', map: '{{event.event_properties.value}}', modification: 'None' }];
     expect(decide({ mappings: [mapping({ action: 'send', eventName: 'buy', mappings: rows })] })).toMatchObject({
@@ -168,7 +168,7 @@ describe('dispatch plan', () => {
     expect(decide({ mappings: [mapping({ action: 'stop', destinationId: 'd2' })] })).toEqual({ kind: 'send' });
   });
 
-  test('mappings: the hashing salt of the destination stands before the value in each modification that hashes', () => {
+  test('mappings: each modification that hashes puts the hashing salt of the destination before the value', () => {
     const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
     const md5 = createHash('md5').update('pepper Ada@Example.com ').digest('hex');
     // A value, and the result that a platform with the salt computes from it.
@@ -235,7 +235,7 @@ describe('dispatch plan', () => {
     ['mappings', { mappings: [{ ...row, property: 5 }] }],
     ['mappings', { mappings: [{ ...row, map: 5 }] }],
     ['destinationId', { destinationId: 5 }],
-  ])('mappings: a rule whose %s cannot be read keeps its destination from being sent to', (field, own) => {
+  ])('mappings: a rule whose %s cannot be read stops every event to its destination', (field, own) => {
     expect(() => decide({ mappings: [mapping({ action: 'send', ...own })] })).toThrow(
       `mappings m: ${field} cannot be read by this build`,
     );
@@ -252,7 +252,7 @@ describe('dispatch plan', () => {
     ['categories', { categories: ['x'] }],
     ['categories', { categories: [{ name: 'a', priority: null, destinationIds: [], logic: null }] }],
     ['isEnabled', { isEnabled: 'yes' }],
-  ])('globalDispatchCenters: one whose %s cannot be read keeps all destinations from being sent to', (field, own) => {
+  ])('globalDispatchCenters: a center whose %s cannot be read stops all events to all destinations', (field, own) => {
     expect(() => decide({ globalDispatchCenters: [{ ...center(['d2']), ...own }] })).toThrow(
       `globalDispatchCenters c: ${field} cannot be read by this build`,
     );
@@ -324,7 +324,7 @@ test.each([
 describe('consent', () => {
   const purpose = { id: 'ads', name: 'Ads', isEnabled: true, defaultState: 'Denied', regions: null, signals: null };
 
-  test('integrations and sources come before it, global dispatch rules and mappings after it', () => {
+  test('integrations are checked before consent, and mappings after consent', () => {
     const consentSettings = [{ ...purpose, destinationIds: ['d1'] }];
     const mappings = [
       {
@@ -346,7 +346,7 @@ describe('consent', () => {
     expect(decide({ consentSettings, mappings }, { consent: { ads: true } })).toEqual({ kind: 'stop', ruleId: 'm' });
   });
 
-  test('the setting consentRule says whether one purpose is enough', () => {
+  test('the setting consentRule decides whether consent to one of several purposes is enough', () => {
     const consentSettings = ['ads', 'stats'].map((id) => ({ ...purpose, id, name: id, destinationIds: ['d1'] }));
     const consent = { ads: true, stats: false };
     const withRule = (consentRule: string) =>
@@ -354,7 +354,7 @@ describe('consent', () => {
     expect([withRule('all').kind, withRule('any').kind]).toEqual(['no-consent', 'send']);
   });
 
-  test('property: a destination that serves no purpose gets the same decision, whatever consent an event has', () => {
+  test('property: for a destination without an enabled purpose, consent never changes the decision', () => {
     const consentSettings = [
       { ...purpose, destinationIds: ['another'] },
       { ...purpose, id: 'off', name: 'Off', isEnabled: false, destinationIds: ['d1'] },
@@ -391,7 +391,7 @@ describe('consent', () => {
     );
   });
 
-  test('a purpose of the destination that this build cannot read stops all that goes there', () => {
+  test('a purpose that this build cannot read stops every event to the destinations of that purpose', () => {
     const broken = { ...purpose, destinationIds: ['d1'], defaultState: 7 };
     expect(() => decide({ consentSettings: [broken] })).toThrow(
       'consentSettings ads: defaultState cannot be read by this build',

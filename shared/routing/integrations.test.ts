@@ -18,7 +18,7 @@ test.each([
   expect(wanted('Mixpanel', 'Product analytics', integrations)).toBe(expected);
 });
 
-test('integrations: a platform is known by the name it has elsewhere', () => {
+test('integrations: a platform is recognized by the names that other services give it', () => {
   const isWanted = compileIntegrations({ type: 'Customerio', name: '' }, ['Customer.io', 'Actions Customerio']);
   expect(isWanted('{"customer.io (Actions)":false}')).toBe(false);
   expect(isWanted('{"All":false,"Actions Customerio":true}')).toBe(true);
@@ -28,7 +28,7 @@ test('integrations: an empty name excludes no destination', () => {
   expect(wanted('Mixpanel', '', { '': false })).toBe(true);
 });
 
-test('integrations: answers are the same when they are remembered, and once they are forgotten', () => {
+test('integrations: an answer is the same from the cache and after the cache was cleared', () => {
   const isWanted = compileIntegrations({ type: 'Mixpanel', name: '' }, []);
   const ask = (index: number): boolean =>
     isWanted(JSON.stringify({ [`Other ${index}`]: true, Mixpanel: index % 2 === 0 }));

@@ -61,7 +61,7 @@ function decided(own: Partial<ConsentSetting>, said: Said): string {
 }
 
 describe('consent', () => {
-  test('purposes: a destination that serves none that is enabled is not asked for consent', () => {
+  test('purposes: a destination without an enabled purpose needs no consent', () => {
     expect(judge([])).toBeUndefined();
     expect(judge([setting({ destinationIds: ['other'] }), setting({ isEnabled: false })])).toBeUndefined();
   });
@@ -118,7 +118,7 @@ describe('consent', () => {
     expect(decided({ name: ' Advertising ' }, { own: { advertising: false } })).toBe('denied by event');
   });
 
-  test('limited use: a destination that does not allow it is denied, by the first answer that denies', () => {
+  test('limited use: a destination that does not allow limited use is denied, and the answer names the first denial', () => {
     const settings = [setting({ signals: { gpc: 'always' } })];
     const { event, visitor } = sampleEvent({ consent: { $gpc: true, advertising: false } });
     const now = { lastWords: () => undefined, onUnreadable: () => undefined, regionOf: () => unknownRegion };
@@ -137,7 +137,7 @@ describe('consent', () => {
     expect(unreadable).toBe(1);
   });
 
-  test('withdrawal: under one of the names of a purpose is enough', () => {
+  test('withdrawal: withdrawing one category of a purpose denies the purpose', () => {
     const last = { c4: { isDenial: true, atMs: 9 } };
     expect(decided({ signals: { segment: ['C4'] } }, { last })).toBe('denied by withdrawal');
   });
@@ -161,7 +161,7 @@ describe('consent', () => {
     expect(decided(ids, { own: { advertising: false, ads: true } })).toBe('denied by event');
   });
 
-  test('visitor: a category of a purpose counts for it', () => {
+  test('visitor: a denied category of a purpose denies the purpose', () => {
     const own = { signals: { segment: ['C4'] } };
     expect(decided(own, { visitor: { consent: { c4: false, advertising: true } } })).toBe('denied by visitor');
   });
@@ -293,7 +293,7 @@ describe('consent', () => {
     [{ purposes: [1], vendors: [2, 8] }, 'granted by signal'],
     [{ purposes: [1], vendors: [3] }, 'denied by signal'],
     [{ purposes: [1], segment: 'publisher' }, 'denied by signal'],
-  ])('signals: a TC string, asked for %j', (tcf, expected) => {
+  ])('signals: a TC string asked for %j: %s', (tcf, expected) => {
     expect(decided({ signals: { tcf }, defaultState: 'Denied' }, { context: { tcf: tcString } })).toBe(expected);
   });
 
@@ -324,7 +324,7 @@ describe('consent', () => {
     [['US'], { country: 'US', state: 'TX' }, 'denied by default'],
     [['DE'], {}, 'denied by default'],
     [['DE'], { country: 'nowhere' }, 'denied by default'],
-  ])('regions: %j, of a visitor in %j', (regions, visitor, expected) => {
+  ])('regions: a purpose denied in %j, for a visitor in %j, is %s', (regions, visitor, expected) => {
     expect(decided({ defaultState: 'Denied', regions }, { visitor })).toBe(expected);
   });
 
@@ -333,7 +333,7 @@ describe('consent', () => {
     [['DE'], {}, '203.0.113.7', 'denied by default'],
     [['FR'], { country: 'FR' }, '203.0.113.7', 'denied by default'],
     [['FR'], {}, 'nonsense', 'denied by default'],
-  ])('regions: %j, of a visitor in %j at %s', (regions, visitor, ip, expected) => {
+  ])('regions: a purpose denied in %j, for a visitor in %j at %s, is %s', (regions, visitor, ip, expected) => {
     expect(decided({ defaultState: 'Denied', regions }, { visitor, context: { ip } })).toBe(expected);
   });
 
@@ -342,7 +342,7 @@ describe('consent', () => {
     ['deny', { visitor: { consent: { advertising: true } } }, 'granted by visitor'],
     ['always', { own: { advertising: true } }, 'denied by signal'],
     ['off', {}, 'granted by default'],
-  ])('signals: GPC %s that came on while the event waited, with %j', (gpc, said, expected) => {
+  ])('signals: GPC turned on while the event waited, for a purpose with GPC %s, with %j: %s', (gpc, said, expected) => {
     expect(decided({ signals: { gpc } }, { ...said, last: { $gpc: { isDenial: true, atMs: 9 } } })).toBe(expected);
   });
 
@@ -352,7 +352,7 @@ describe('consent', () => {
     ['any', { own: { a: true, b: false } }, true],
     ['any', { own: { a: false, b: false } }, false],
     ['all', { own: { a: true, b: false, $rudderstack: true, $any: true } }, true],
-  ])('rule: %s, with %j', (rule, said, expected) => {
+  ])('rule: "%s" of two purposes must be granted, and %j is enough: %s', (rule, said, expected) => {
     expect(judge(two, said, rule)?.use).toBe(expected ? 'full' : 'none');
     expect(judge(two, said, rule)?.answers.map(({ purpose }) => purpose)).toEqual(['a', 'b']);
   });
@@ -401,7 +401,7 @@ describe('consent', () => {
     ['all', { own: { $gpc: true, b: false } }, 'none'],
     ['any', { own: { $gpc: true, b: false } }, 'limited'],
     ['any', { own: { $gpc: true, b: true } }, 'full'],
-  ])('limited use: of two purposes, %s, with %j', (rule, said, use) => {
+  ])('limited use: if "%s" of two purposes must be granted, %j allows the use "%s"', (rule, said, use) => {
     expect(judge([setting({ name: 'a', ...gpc }), setting({ name: 'b' })], said, rule, true)?.use).toBe(use);
   });
 

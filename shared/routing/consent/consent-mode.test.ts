@@ -35,7 +35,7 @@ function modeOf(
   return find?.(headOf({ v, event: subject.event, visitor }), subject, now);
 }
 
-test('consent mode: a type is granted if all its purposes are, whether the destination serves them or not', () => {
+test('consent mode: a type is granted if all its purposes are granted, even purposes that the destination does not serve', () => {
   const both = [purpose('a'), purpose('b', { signals: { googleConsentMode: ['ad_storage', 'ad_user_data'] } })];
   expect(modeOf(both, { a: true, b: true })).toEqual({ ad_storage: 'GRANTED', ad_user_data: 'GRANTED' });
   expect(modeOf(both, { a: false, b: true })).toEqual({ ad_storage: 'DENIED', ad_user_data: 'GRANTED' });
@@ -55,7 +55,7 @@ test('consent mode: a string that cannot be read denies, and is not counted a se
   expect(modeOf([purpose('a', { signals })], {}, { gpp: 'broken' })).toEqual({ ad_storage: 'DENIED' });
 });
 
-test('consent mode: a withdrawal and the region of an address count as for destinations', () => {
+test('consent mode: a withdrawal counts, and so does the region of an IP address', () => {
   const withdrawn = new Map([['a', { isDenial: true, atMs: 1 }]]);
   expect(modeOf([purpose('a')], {}, {}, withdrawn)).toEqual({ ad_storage: 'DENIED' });
   const inGermany = purpose('a', { defaultState: 'Denied', regions: ['DE'] });
@@ -63,7 +63,7 @@ test('consent mode: a withdrawal and the region of an address count as for desti
   expect(modeOf([inGermany], {}, { ip: '203.0.113.8' })).toEqual({ ad_storage: 'DENIED' });
 });
 
-test('consent mode: two modes are the same if their types have the same values, and no mode is the same as one without types', () => {
+test('consent mode: two modes are the same if their types have the same values, and undefined is the same as an empty mode', () => {
   const granted = { ad_storage: 'GRANTED' } as const;
   expect(isSameMode(undefined, undefined)).toBe(true);
   expect(isSameMode(undefined, {})).toBe(true);

@@ -49,7 +49,7 @@ test.each<[NonNullable<SignalSettings['tcf']>, boolean]>([
   [{ purposes: [4], segment: 'publisher' }, true],
   [{ purposes: [1], segment: 'publisher' }, false],
   [{ purposes: [4], segment: 'core' }, false],
-])('consent signals: a TC string asked for %j', (settings, isGranted) => {
+])('consent signals: a TC string asked for %j grants: %s', (settings, isGranted) => {
   expect(ask({ tcf: settings }, { tcf })).toEqual({ isGranted, signal: 'tcf' });
 });
 
@@ -63,7 +63,7 @@ test.each([
   ['0', false],
   ['false', false],
 ])(
-  'consent signals: where gdpr_applies is %j a purpose that asks only there reads the TC string: %s',
+  'consent signals: if gdpr_applies is %j, a purpose with onlyWhereGdprApplies reads the TC string: %s',
   (applies, isRead) => {
     const settings = { tcf: { purposes: [1], onlyWhereGdprApplies: true } };
     expect(ask(settings, { tcf, gdpr_applies: applies })).toEqual(isRead ? granted('tcf') : undefined);
@@ -114,7 +114,7 @@ test('consent signals: if opt-outs are ignored, only the other signals are read'
   expect(ask(signals, context, { hasGpc: true })).toEqual(denied('us_privacy'));
 });
 
-test('consent signals: of several categories each has to be allowed, and those that are not named do not count', () => {
+test('consent signals: every category that the signal names has to be allowed; categories it does not name are ignored', () => {
   const said = (names: readonly string[]) => ask({ oneTrust: names }, { optanon: 'groups=C1:1,C2:0,C3:1' });
   expect([['c1'], ['c1', 'C3'], ['c1', 'c2'], ['c1', 'c9'], ['c9'], []].map(said)).toEqual([
     granted('optanon'),
@@ -144,7 +144,7 @@ test('consent signals: a dialog of Didomi grants and denies', () => {
   ]);
 });
 
-test('consent signals: a TC string without the segment of the publisher denies what is asked of it, and can be read', () => {
+test('consent signals: a TC string without a publisher segment denies publisher purposes, and counts as readable', () => {
   const [, text = ''] = gppOf({ tcfeuv2: { PurposeConsents: purposes(1) } }).split('~');
   const [core = ''] = text.split('.');
   expect([ask({ tcf: { purposes: [1], segment: 'publisher' } }, { tcf: core }), unreadable]).toEqual([

@@ -27,7 +27,7 @@ const everySection: ReadonlySet<number> = new Set();
 const ids = fc.uniqueArray(fc.integer({ min: 1, max: 24 })).map((list) => list.toSorted((a, b) => a - b));
 const vendors = fc.uniqueArray(fc.integer({ min: 1, max: 2_000 }), { maxLength: 300 });
 
-test('consent strings: property: a TC string is read as the library of the IAB wrote it', () => {
+test('consent strings: property: a TC string written by the IAB library is read with its purposes and vendors', () => {
   fc.assert(
     fc.property(ids, vendors, ids, (purposes, vendorIds, publisher) => {
       const text = tcOf({
@@ -44,7 +44,7 @@ test('consent strings: property: a TC string is read as the library of the IAB w
   );
 });
 
-test('consent strings: a published TC string has its purposes and vendors', () => {
+test('consent strings: the example TC string of the specification is read with its purposes and vendors', () => {
   // From the specification's example of an encoded string.
   const { purposes, vendors: named } = readTcString(
     'COvFyGBOvFyGBAbAAAENAPCAAOAAAAAAAAAAAEEUACCKAAA.IFoEUQQgAIQwgIwQABAEAAAAOIAACAIAAAAQAIAgEAACEAAAAAgAQBAAAAAAAGBAAgAAAAAAAFAAECAAAgAAQARAEQAAAAAJAAIAAgAAAYQEAAAQmAgBC3ZAYzUw',
@@ -75,7 +75,7 @@ test.each([
   expect([[...read.optOuts], read.gpc]).toEqual([optOuts, gpc]);
 });
 
-test('consent strings: of a GPP string only the sections that apply count', () => {
+test('consent strings: only the applicable sections of a GPP string count', () => {
   const text = gppOf({ usnat: { SaleOptOut: 1 }, usca: { SaleOptOut: 2 } });
   const saleIn = (applicable: unknown): boolean =>
     readGppString(text, readSectionIds(applicable)).optOuts.has('saleOptOut');
@@ -96,7 +96,7 @@ test.each([
   ['1YNN', false],
   ['1---', false],
   ['1yyn', true],
-])('consent strings: the US Privacy string %s', (text, isOptOut) => {
+])('consent strings: the US Privacy string %s is an opt-out: %s', (text, isOptOut) => {
   expect(isUsPrivacyOptOut(text)).toBe(isOptOut);
 });
 
@@ -246,7 +246,7 @@ test.each<[string, Vendors, readonly number[] | string]>([
   else expect([...read().vendors]).toEqual(expected);
 });
 
-test('consent strings: a TC string is of version 2, no longer than one of all vendors, and in base64url', () => {
+test('consent strings: a TC string must have version 2, at most 8,192 characters, and only characters of base64url', () => {
   const text = tcOfVendors({ idMax: 0, bits: '0' });
   expect([...readTcString(text).purposes]).toEqual([1]);
   expect(readTcString(text).publisherPurposes).toBeUndefined();
@@ -257,7 +257,7 @@ test('consent strings: a TC string is of version 2, no longer than one of all ve
   expect(() => readTcString(text.padEnd(8_193, 'A'))).toThrow('too long');
 });
 
-test('consent strings: the segment of the publisher is found among others, wherever it stands', () => {
+test('consent strings: the publisher segment of a TC string is found before or after another segment', () => {
   const text = tcOfVendors({ idMax: 0, bits: '0' });
   const [other, publisher] = [textOf(`001${'1'.repeat(24)}`), textOf(`011${'01'.repeat(12)}`)];
   const even = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24];
@@ -284,7 +284,7 @@ test.each<[unknown, readonly number[] | string]>([
   [null, []],
   ['7_x', 'not ids'],
   [[1.5], 'not ids'],
-])('consent strings: the sections %j', (given, expected) => {
+])('consent strings: the sections %j are read as ids: %j', (given, expected) => {
   if (typeof expected === 'string') expect(() => readSectionIds(given)).toThrow(expected);
   else expect([...readSectionIds(given)]).toEqual(expected);
 });

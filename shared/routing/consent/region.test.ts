@@ -42,7 +42,7 @@ test.each([
     { country: 'FR', state: 7 },
     { country: 'FR', state: '' },
   ],
-])('region: of %j', (visitor, expected) => {
+])('region: a visitor with %j is in the region %j', (visitor, expected) => {
   expect(regionOf(visitor)).toEqual(expected);
 });
 

@@ -35,7 +35,7 @@ test('mappings: without a rule the default payload is sent', () => {
   expect(apply(rule('a', { isEnabled: false, action: 'stop' }))).toEqual({ kind: 'default' });
 });
 
-test('mappings: the lowest priority number whose logic holds decides', () => {
+test('mappings: among the rules whose logic holds, the one with the lowest priority number decides', () => {
   const rules = [
     rule('last', { priority: 10, action: 'stop' }),
     rule('second', { priority: 2, logic: always, action: 'stop' }),
@@ -50,7 +50,7 @@ test('mappings: rules of the same priority are tried by id', () => {
   expect(apply(rule('b', { action: 'stop' }), rule('a', { action: 'stop' }))).toEqual({ kind: 'stop', ruleId: 'a' });
 });
 
-test('mappings: a rule without logic always holds, one that is not enabled is not looked at', () => {
+test('mappings: a rule without logic always holds, and the logic of a disabled rule is not read', () => {
   expect(apply(rule('a', { action: 'stop' }), rule('b', { isEnabled: false, logic: 'broken' }))).toEqual({
     kind: 'stop',
     ruleId: 'a',
@@ -86,7 +86,7 @@ describe('mappings: what is sent', () => {
     });
   });
 
-  test('mappings: of two rows for a property the later one that has a value counts', () => {
+  test('mappings: if several rows set a property, the last row that has a value decides', () => {
     const rows = ['{{visitor.email}}', '{{event.event_properties.email}}'].map((map) => ({ property: 'email', map }));
     expect(properties(rows)).toEqual({ email: 'ada@example.com' });
     expect(properties(rows.toReversed())).toEqual({ email: 'ada@example.com' });
@@ -129,7 +129,7 @@ describe('mappings: rules that cannot be used', () => {
     ['mappings[0].property', { mappings: [{ ...row, property: '__proto__.x' }] }],
     ['mappings[0].modification', { mappings: [{ ...row, modification: 'Encrypt' }] }],
     ['mappings[1].property', { mappings: [row, { ...row, property: 'a.b' }] }],
-  ])('%s: is named', (field, fields) => {
+  ])('%s: an unusable value is refused, and the error names this field', (field, fields) => {
     expect(checkMappingRule(rule('r1', fields))).toMatchObject([{ field }]);
     const compile = (): unknown => compileMappings([rule('r1', fields)], undefined);
     expect(compile).toThrow(PlanError);
@@ -141,7 +141,7 @@ describe('mappings: rules that cannot be used', () => {
     expect(checkMappingRule(rule('r2', { action: 'stop' }))).toEqual([]);
   });
 
-  test('mappings: any text in a rule compiles or is refused, and applies to any event', () => {
+  test('mappings: a rule with any text is either refused or applies to any event', () => {
     const text = fc.oneof(fc.string(), fc.constant('{{event.event_properties.x}}'));
     const rows = fc.array(fc.record({ property: fc.string(), map: text, modification: fc.option(fc.string()) }));
     fc.assert(
@@ -163,7 +163,7 @@ function build(...entries: readonly (readonly [string, unknown])[]): MutableProp
   return properties;
 }
 
-test('nested property: dots make objects', () => {
+test('nested property: dots in a name make nested objects', () => {
   expect(build(['value', 5], ['user_data.em', 'a'], ['user_data.ph', 'b'], ['a.b.c', null])).toEqual({
     value: 5,
     user_data: { em: 'a', ph: 'b' },
@@ -193,7 +193,7 @@ test.each([
   expect(() => compileProperty(name, 'mappings[0].property')).toThrow(/^mappings\[0\]\.property /);
 });
 
-test('nested property: a value and what nests in it cannot both be set', () => {
+test('nested property: a property and a property nested in it cannot both be set', () => {
   const check = (...names: string[]) => checkNoOverlap(names, (index) => `mappings[${index}].property`);
   expect(() => check('user', 'user.email')).toThrow(/^mappings\[1\]\.property .*user/);
   expect(() => check('a.b.c', 'a')).toThrow(/^mappings\[0\]\.property /);
@@ -216,7 +216,7 @@ test('nested property: no name reaches a prototype', () => {
   );
 });
 
-describe('mappings: others', () => {
+describe('mappings: the setting others', () => {
   const properties = { total: 10, user: { email: 'a@b.c', city: 'Rome' }, 'dotted.name': 1, list: [1] };
   const of = sampleEvent({ event_properties: properties });
   const row = (property: string, map: string, modification = 'None') => ({ property, map, modification });
@@ -234,7 +234,7 @@ describe('mappings: others', () => {
     expect(of.event.event_properties).toEqual(properties);
   });
 
-  test('keep: a named property without a value is left out, never sent as it was', () => {
+  test('keep: a named property without a value is left out, not sent with its original value', () => {
     expect(sent('keep', row('user.email', '{{visitor.nothing}}'), row('dotted.name', '{{visitor.nothing}}'))).toEqual({
       total: 10,
       user: { city: 'Rome' },
@@ -242,7 +242,7 @@ describe('mappings: others', () => {
     });
   });
 
-  test('keep: what is set within a value that is no object replaces it', () => {
+  test('keep: a property set within a value that is not an object replaces this value', () => {
     expect(sent('keep', row('list.first', 'x'), row('new.deep', 'y'))).toEqual({
       ...properties,
       list: { first: 'x' },
@@ -258,7 +258,7 @@ describe('mappings: others', () => {
     expect(() => sent('some', row('total', '1'))).toThrow('others must be omit or keep');
   });
 
-  test('keep: what is kept counts as work of the event', () => {
+  test('keep: kept properties count as work of the event', () => {
     const work = new Work(1_000_000);
     const kept = compileMappings([rule('a', { others: 'keep', mappings: [row('x', '1')] })], undefined);
     kept({ event: of.event, visitor: of.visitor, work });
