@@ -51,7 +51,7 @@ test.each(['{{}}', 'a {{ }} b', 'x'.repeat(10_001), '{{visitor.id}}'.repeat(101)
   },
 );
 
-test('template: text without double braces is itself', () => {
+test('template: text without double braces is rendered unchanged', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       fc.pre(!text.includes('{{'));
@@ -60,7 +60,7 @@ test('template: text without double braces is itself', () => {
   );
 });
 
-test('template: one placeholder hands on any JSON value as it is, several make text', () => {
+test('template: a placeholder alone renders any JSON value unchanged, and a placeholder beside text renders text', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const event = sampleEvent({ event_properties: { value } });

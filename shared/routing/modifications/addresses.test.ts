@@ -21,7 +21,7 @@ test.each([
   expect(fakeIp(text, '') === undefined).toBe(regional === undefined);
 });
 
-test('addresses: fake ip: is from reserved ranges, of the same family', () => {
+test('addresses: fake ip: a fake address is from a reserved range', () => {
   fc.assert(
     fc.property(fc.ipV4(), fc.ipV6(), fc.string(), (four, six, salt) => {
       expect(fakeIp(four, salt)).toMatch(/^198\.1[89]\.\d+\.\d+$/);

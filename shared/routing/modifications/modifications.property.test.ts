@@ -37,7 +37,7 @@ describe('modifications: property', () => {
     );
   });
 
-  test.each(['FakeIP', 'RegionalIP', 'DmaIP'])('%s: never lets an address out whole', (name) => {
+  test.each(['FakeIP', 'RegionalIP', 'DmaIP'])('%s: the result is never the whole address', (name) => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
         fc.pre(!/(^|[.:])0*$/.test(address) && !address.includes('::'));

@@ -30,7 +30,7 @@ test.each(Object.entries(shortening))('urls: %s: drops credentials, other parame
   expect(changed).not.toMatch(/ada|hunter2|token/);
 });
 
-test('urls: fake domain: the same host has the same one, whatever the path', () => {
+test('urls: fake domain: the same host gets the same fake domain, whatever the path', () => {
   expect(fakeDomain('https://example.org/a', '')).toBe(fakeDomain('https://example.org/b?c=1', ''));
   expect(fakeDomain('https://example.org/a', '')).not.toBe(fakeDomain('https://example.net/a', ''));
   expect(fakeDomainRealPath('https://example.org/a/b?c=1', '')).toBe(

@@ -67,7 +67,7 @@ test.each([
   ['accessToken', 'secret'],
   ['token_type', undefined],
   ['plan', undefined],
-])('personal data: the name %s says %s', (name, kind) => {
+])('personal data: the name %s has the kind %s', (name, kind) => {
   expect(kindOfName(name)).toBe(kind);
 });
 
@@ -96,7 +96,7 @@ describe('property', () => {
     );
   });
 
-  test('any text: is answered, and what is too long has no shape', () => {
+  test('any text: every check returns a result, and text that is too long has no shape', () => {
     fc.assert(
       fc.property(fc.string(), fc.anything(), (name, value) => {
         const kinds = kindsOf(name, value, year);
@@ -108,7 +108,7 @@ describe('property', () => {
   });
 
   test.each(['a@', '1-', '+1 ', 'https://a?b@', 'A1', 'eyJ.', '. '])(
-    'hostile text: %s many times is answered at once',
+    'hostile text: %s repeated to the maximum length gets a result',
     (part) => {
       const text = part.repeat(charactersMax).slice(0, charactersMax);
       expect(kindsOf(text, text, year)).toBeDefined();

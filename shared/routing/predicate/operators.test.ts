@@ -13,7 +13,7 @@ describe.each(Object.entries(operatorCases))('%s', (name, cases) => {
   });
 });
 
-test('operators: there are the 31 of the contract, each with a summary', () => {
+test('operators: the 31 operators of the contract exist, each with a summary', () => {
   expect(operatorNames).toHaveLength(31);
   for (const name of operatorNames) expect(operators[name].summary).toMatch(/\.$/);
   expect(isOperatorName('Is')).toBe(true);
@@ -21,7 +21,7 @@ test('operators: there are the 31 of the contract, each with a summary', () => {
   expect(isOperatorName(5)).toBe(false);
 });
 
-test('operators: each takes a value of the kind it names', () => {
+test('operators: each operator accepts a value of its kind and refuses a missing value', () => {
   const values: Readonly<Record<OperandKind, unknown>> = {
     nothing: undefined,
     value: null,
@@ -78,7 +78,7 @@ describe('operators: property', () => {
   const operatorName = fc.constantFrom(...operatorNames);
   const actual = fc.option(fc.jsonValue(), { nil: undefined });
 
-  test('operators: have an answer for every JSON value, and throw nothing but PlanError for a value they refuse', () => {
+  test('operators: each operator decides on any JSON value, and throws only PlanError for an operand that it refuses', () => {
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom('1,2', '2026-01-01', '5', 'a'));
     fc.assert(
       fc.property(operatorName, value, actual, (name, operand, property) => {
@@ -100,7 +100,7 @@ describe('operators: property', () => {
     ['MatchesRegex', 'DoesNotMatchRegex'],
     ['MatchesRegexIgnoreCase', 'DoesNotMatchRegexIgnoreCase'],
   ])(
-    '%s and %s: exactly one holds for a property that is there, none for one that is missing',
+    '%s and %s: exactly one operator holds for a present property, and neither for a missing property',
     (positive, negative) => {
       fc.assert(
         fc.property(fc.constantFrom('a', '5', 'true', '1,2'), fc.jsonValue(), (value, property) => {

@@ -146,7 +146,7 @@ describe('logic schema', () => {
     expect(schema.Check(logic)).toBe(false);
   });
 
-  test('logic schema: walks no nesting, so none can exhaust the stack', () => {
+  test('logic schema: the check does not descend into nested logic, so deep logic cannot exhaust the stack', () => {
     let logic: unknown = yes;
     for (let level = 0; level < 100_000; level += 1) logic = { NOT: logic };
     expect(schema.Check(logic)).toBe(true);

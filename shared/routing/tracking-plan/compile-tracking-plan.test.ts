@@ -57,7 +57,7 @@ const judge = (own: Partial<TrackingPlanRules>, envelope: Envelope, name = Strin
 
 const withX = (x: unknown) => envelopeOf({ eventProperties: { x } });
 
-describe('tracking plan: what breaks a rule', () => {
+describe('tracking plan: values that break a rule', () => {
   const cases: readonly [Partial<PlanRule>, broken: readonly unknown[], kept: readonly unknown[]][] = [
     [{ type: 'Required' }, [undefined, null], [0, '', false, {}, 'a']],
     [{ type: 'Forbidden' }, [null, 0, '', 'a', [], {}], [undefined]],
@@ -82,7 +82,7 @@ describe('tracking plan: what breaks a rule', () => {
     expect(kept.filter((value) => hitsOf(value) !== 0)).toEqual([]);
   });
 
-  test('tracking plan: each object of a list has to have what is required of it', () => {
+  test('tracking plan: a required property is required in each object of a list', () => {
     const rules = [rule({ type: 'Required', property: 'event_properties.products.price' })];
     const broken = (products: unknown): number =>
       judge({ rules }, envelopeOf({ eventProperties: { products } }))?.hits.length ?? -1;
@@ -90,7 +90,7 @@ describe('tracking plan: what breaks a rule', () => {
   });
 });
 
-describe('tracking plan: what becomes of an event', () => {
+describe('tracking plan: outcomes of an event', () => {
   test.each([
     ['Report', 'pass', undefined],
     ['Omit', 'pass', {}],
@@ -103,7 +103,7 @@ describe('tracking plan: what becomes of an event', () => {
     expect([verdict?.outcome, verdict?.changed?.body.eventProperties]).toEqual([outcome, properties]);
   });
 
-  test('tracking plan: of several rules the strictest decides, and is named first', () => {
+  test('tracking plan: if an event breaks several rules, the strictest rule decides and is named first', () => {
     const actions = ['Report', 'Omit', 'Redact', 'Drop', 'Quarantine'] as const;
     const rules = actions.map((action) => rule({ id: action, action }));
     const namesOf = (count: number) => judge({ rules: rules.slice(0, count) }, withX(1))?.hits.map((hit) => hit.rule);
@@ -155,7 +155,7 @@ describe('tracking plan: what becomes of an event', () => {
     });
   });
 
-  test('tracking plan: an identifier is never redacted to a text that many share', () => {
+  test('tracking plan: an identifier is removed instead of redacted, as many visitors would share the redacted text', () => {
     const rules = [rule({ property: 'event_properties.email', action: 'Redact' })];
     const identify = envelopeOf({ userProperties: { email: 'a@b.c', name: 'Ann' } }, { kind: 'identify' });
     expect(judge({ rules }, identify, '$identify')?.changed?.body.userProperties).toEqual({ name: 'Ann' });
@@ -165,7 +165,7 @@ describe('tracking plan: what becomes of an event', () => {
     ['visitor.email', { email: 'a@b.c', userProperties: { email: 'a@b.c', kept: 1 } }, { kept: 1 }],
     ['visitor.external_id', { externalId: 'x', userProperties: { external_id: 'x', kept: 1 } }, { kept: 1 }],
     ['visitor.city', { userProperties: { city: 'Oslo', email: 'a@b.c' } }, { city: 'REDACTED', email: 'a@b.c' }],
-  ])('tracking plan: what an event keeps after %s is redacted', (property, body, userProperties) => {
+  ])('tracking plan: an event keeps its other properties when %s is redacted', (property, body, userProperties) => {
     const changed = judge({ rules: [rule({ property, action: 'Redact' })] }, envelopeOf(body))?.changed?.body;
     expect([changed?.email, changed?.externalId, changed?.userProperties]).toEqual([
       undefined,
@@ -174,7 +174,7 @@ describe('tracking plan: what becomes of an event', () => {
     ]);
   });
 
-  test('tracking plan: consent, and addresses of a sender, are found where they are sent', () => {
+  test('tracking plan: consent, user agent and IP address are omitted from every field that can hold them', () => {
     const omitted = (property: string) =>
       judge(
         { rules: [rule({ property, action: 'Omit' })] },
@@ -206,7 +206,7 @@ describe('tracking plan: what becomes of an event', () => {
     });
   });
 
-  test('tracking plan: what only looks like an identifier is redacted', () => {
+  test('tracking plan: a property that only looks like an identifier is redacted', () => {
     const redacted = (property: string, body: JsonObject) =>
       judge({ rules: [rule({ property, action: 'Redact' })] }, envelopeOf(body))?.changed?.body;
     expect(redacted('event_properties.email', { eventProperties: { email: 'a@b.c' } })?.eventProperties).toEqual({
@@ -215,7 +215,7 @@ describe('tracking plan: what becomes of an event', () => {
     expect(redacted('visitor.consent', { consent: 'all' })?.consent).toBe('REDACTED');
   });
 
-  test('tracking plan: an event that costs too much is held, whatever its rules would do', () => {
+  test('tracking plan: an event that costs too much work is quarantined, even if its rules only report', () => {
     const list = Array.from({ length: 200 }, () => ({ x: 'a'.repeat(1_000) }));
     const rules = [rule({ property: 'event_properties.list.x', type: 'Pattern', expected: 'b$', action: 'Report' })];
     const verdict = judge({ rules }, envelopeOf({ eventProperties: { list } }));
@@ -223,7 +223,7 @@ describe('tracking plan: what becomes of an event', () => {
   });
 });
 
-describe('tracking plan: which events', () => {
+describe('tracking plan: events that a rule applies to', () => {
   test('tracking plan: names match without case, and rules for every event apply to Sluice’s own events too, except Required', () => {
     const rules = [
       rule({ id: 'own', eventName: 'BOUGHT' }),
@@ -239,12 +239,12 @@ describe('tracking plan: which events', () => {
     expect(ofService?.hits.map((hit) => hit.rule)).toEqual(['every', 'page']);
   });
 
-  test('tracking plan: an event that only a rule names is unknown', () => {
+  test('tracking plan: an event that is named in a rule, but is not planned, is unknown', () => {
     const own = { rules: [rule({ eventName: 'Sold' })], events: [planned({})] };
     expect(judge(own, envelopeOf({}), 'Sold')?.hits.map((hit) => hit.rule)).toEqual(['unknown-event']);
   });
 
-  test('tracking plan: properties are unknown once an event is Approved, and an event without any has no unknown ones', () => {
+  test('tracking plan: unplanned properties are unknown only once an event is Approved; an event without properties has none', () => {
     const hits = (status: string, envelope: Envelope) =>
       judge({ events: [planned({ status })] }, envelope)?.hits.map((hit) => hit.rule);
     expect(hits('Approved', withX(1))).toEqual(['unknown-property']);
@@ -274,14 +274,14 @@ describe('tracking plan: which events', () => {
     ]).toEqual([undefined, undefined, undefined]);
   });
 
-  test('tracking plan: a planned property with allowed values takes no other', () => {
+  test('tracking plan: a planned property with allowed values refuses any other value', () => {
     const properties = [{ name: 'x', type: 'string', isRequired: false, allowedValues: ['a', 'b'] }];
     const events = [planned({ action: 'Redact', properties })];
     expect(judge({ events }, withX('a'))?.hits).toEqual([]);
     expect(judge({ events }, withX('c'))?.changed?.body.eventProperties).toEqual({ x: 'REDACTED' });
   });
 
-  test('tracking plan: events and properties are unknown once an event is Approved; Deprecated is reported', () => {
+  test('tracking plan: once any event is Approved, unplanned events and properties are unknown; Deprecated events are reported', () => {
     const properties = [
       { name: 'x', type: 'string', isRequired: false },
       { name: 'list.price', type: 'number', isRequired: true },
@@ -315,7 +315,7 @@ describe('tracking plan: which events', () => {
     ['Report', { hits: 1, outcome: 'pass' }],
     ['Omit', { hits: 1, outcome: 'pass' }],
     ['Drop', { hits: 1, outcome: 'drop' }],
-  ])('tracking plan: a planned property that is required and missing, with %s', (action, expected) => {
+  ])('tracking plan: with the action %s, a missing required property gives %j', (action, expected) => {
     const properties = [
       { name: 'x', type: 'any', isRequired: true },
       { name: 'y', type: 'any', isRequired: false },
@@ -334,7 +334,7 @@ describe('tracking plan: which events', () => {
     expect(judge(own, page)?.hits.map(({ rule: id }) => id)).toEqual(['p']);
   });
 
-  test('tracking plan: an unreadable entity holds no event if it is disabled, reads with a default, or is not a rule', () => {
+  test('tracking plan: an unreadable entity quarantines no event if it is disabled, can be read with a default, or is not a rule', () => {
     const entity = { id: 'u', action: 'Omit' };
     const of = (own: JsonObject, about: { collection?: string; isDefaulted?: boolean } = {}) =>
       planOf({
@@ -358,7 +358,7 @@ describe('tracking plan: which events', () => {
     ]);
   });
 
-  test('tracking plan: a rule that cannot be read or compiled is ignored if it would only report, and otherwise holds its events', () => {
+  test('tracking plan: a rule that cannot be read or compiled is ignored if it would only report; otherwise it quarantines events', () => {
     const broken = { property: 'event.id', eventName: 'Bought' };
     expect(judge({ rules: [rule(broken)] }, withX(1))).toBeUndefined();
     expect(judge({ rules: [rule({ ...broken, action: 'Omit' })] }, withX(1))?.outcome).toBe('quarantine');
@@ -380,7 +380,7 @@ function scalarsOf(value: unknown, text: string | undefined, path: readonly stri
   );
 }
 
-test('tracking plan: what is forbidden and omitted is gone at any depth, and nothing else changes', () => {
+test('tracking plan: a forbidden property with the action Omit is removed at any depth, and nothing else changes', () => {
   const canary = 'forbidden-value';
   const names = fc.constantFrom('a', 'b', 'c.d', 'e', '__proto__');
   const numbers = fc.constantFrom('1.0', '-0', '12345678901234567890', '1e400', '7');

@@ -15,7 +15,7 @@ const hit = (own: Partial<Hit>): Hit => ({
 const placesOf = (values: Readonly<Record<string, unknown>>): Hit['places'] =>
   Object.entries(values).map(([name, value]) => ({ holder: {}, name, value }));
 
-test('sample of a violation: says where and in what shape, and nothing of the value', () => {
+test('sample of a violation: names the property and the shape of its value, and contains nothing of the value', () => {
   expect(describeHit(hit({}))).toBe('event_properties.ssn is missing');
   expect(describeHit(hit({ property: undefined }))).toBe('');
   expect(describeHit(hit({ places: placesOf({ ssn: '078-05-1120' }) }))).toBe('event_properties.ssn: 999-99-9999');
@@ -42,7 +42,7 @@ test('sample of a violation: lists, long texts and long runs of letters are cut 
   expect(describeHit(hit({ property: undefined, places: three }))).not.toContain('more');
 });
 
-test('sample of a violation: no letter or digit of any text stands in it, and it is short', () => {
+test('sample of a violation: contains no letter or digit of the text, and at most 200 characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
       const masked = maskValue(`x${text}`);

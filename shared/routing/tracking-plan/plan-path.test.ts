@@ -12,7 +12,7 @@ test.each([
   ['context.page', 'context', ['page']],
   ['$visitor.email', 'visitor', ['email']],
   ['visitor.event', 'visitor', ['event']],
-])('plan path: %j', (path, root, names) => {
+])('plan path: %j has the root %s and the names %j', (path, root, names) => {
   expect(compilePlanPath(path, 'property')).toEqual({ root, names });
 });
 
@@ -24,12 +24,12 @@ test.each([
   'event.id',
   'constructor.name',
   'event',
-])('plan path: %j names no property, and the field is named', (path) => {
+])('plan path: %j is refused, because it names no property of the event', (path) => {
   expect(() => compilePlanPath(path, 'property')).toThrow(PlanError);
   expect(() => compilePlanPath(path, 'property')).toThrow('must name a property of the event');
 });
 
-test('plan path: a path of the maximum length or depth is accepted, a longer or deeper one is not', () => {
+test('plan path: a path of the maximum length or depth is accepted, and a longer or deeper path is refused', () => {
   const root = 'event_properties.';
   const longest = root + 'x'.repeat(pathCharactersMax - root.length);
   expect(compilePlanPath(longest, 'p').names).toHaveLength(1);

@@ -41,13 +41,13 @@ function judge(type: string, expected: string, value: unknown): readonly [boolea
   return [compileRuleType({ type, expected })(found, work) !== undefined, work.spent];
 }
 
-test('rule types: a list may have the maximum number of values, and a range one number', () => {
+test('rule types: a OneOf list may have the maximum number of values, and a Range may contain only one number', () => {
   expect(judge('OneOf', allowed(200), 199)).toEqual([false, 0]);
   expect(judge('OneOf', allowed(200), [1, 2, 200])).toEqual([true, 3]);
   expect(['1..1', ' 1 .. 1.0 '].map((range) => judge('Range', range, 1)[0])).toEqual([false, false]);
 });
 
-test('rule types: a pattern costs the characters that it searches, and a longer text does not match', () => {
+test('rule types: a pattern costs one unit for each searched character, and text beyond the maximum length does not match', () => {
   expect(judge('Pattern', 'a', 'a'.repeat(searchedCharactersMax))).toEqual([false, searchedCharactersMax]);
   expect(judge('Pattern', 'a', 'a'.repeat(searchedCharactersMax + 1))).toEqual([true, searchedCharactersMax]);
   expect(judge('Pattern', 'A', 'a')).toEqual([true, 1]);
@@ -97,7 +97,7 @@ test.each<[path: string, holder: unknown, values: readonly unknown[], isMissing:
   ['a.length', { a: ['x', 'y'] }, [], false],
   ['a.1.b', { a: [{}, { b: 1 }] }, [1], true],
   ['__proto__', {}, [], true],
-])('find places: %j in %j', (path, holder, values, isMissing) => {
+])('find places: %j in %j finds %j', (path, holder, values, isMissing) => {
   const { places, isMissing: lacks } = find(path, holder);
   expect([places.map(({ value }) => value), lacks]).toEqual([values, isMissing]);
 });

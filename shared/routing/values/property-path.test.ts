@@ -76,7 +76,7 @@ test.each([
   expect(compilePropertyPath(path, 'property')(subject)).toBeUndefined();
 });
 
-test('property path: finds a name that holds dots, where no shorter name leads on', () => {
+test('property path: finds a property whose name contains dots if no shorter name resolves the rest of the path', () => {
   const flat = { ...subject, visitor: { ...subject.visitor, custom_properties: { 'a.b.c': 1 } } };
   expect(compilePropertyPath('visitor.custom_properties.a.b.c', 'property')(flat)).toBe(1);
   expect(compilePropertyPath('visitor.custom_properties.a.b', 'property')(flat)).toBeUndefined();
@@ -90,7 +90,7 @@ test.each(['', ' ', '$', '{{event.event}}', 'x'.repeat(501), Array.from({ length
   },
 );
 
-test('property path: reads any path of any event without throwing', () => {
+test('property path: reading any path of any event throws nothing but PlanError', () => {
   const path = fc.array(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'length', '0')), { maxLength: 5 });
   fc.assert(
     fc.property(path, fc.dictionary(fc.string(), fc.jsonValue()), (segments, properties) => {
