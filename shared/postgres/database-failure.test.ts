@@ -22,7 +22,7 @@ test.each([
   expect(isPassingFailure(error)).toBe(passes);
 });
 
-test.each(['22P05', '23502', '54000'])('database failure: %s says that the value is never accepted', (code) => {
+test.each(['22P05', '23502', '54000'])('database failure: %s says that the value is never taken', (code) => {
   expect(isRefusedValue(said(code))).toBe(true);
   expect(isWriteConflict(said(code))).toBe(false);
 });

@@ -23,7 +23,7 @@ const select = async (sql: string): Promise<Record<string, unknown>[]> => {
   return rows;
 };
 
-test('migrate: concurrent migrators apply each migration once, and a later migrator applies none', async () => {
+test('migrate: concurrent migrators apply each migration once, and a later one applies none', async () => {
   await Promise.all([1, 2, 3, 4].map(() => migrate(database.url)));
   await migrate(database.url);
   const names = (await select('select name from migrations order by id')).map(({ name }) => name);

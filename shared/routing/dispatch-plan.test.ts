@@ -346,7 +346,7 @@ describe('consent', () => {
     expect(decide({ consentSettings, mappings }, { consent: { ads: true } })).toEqual({ kind: 'stop', ruleId: 'm' });
   });
 
-  test('the setting consentRule decides whether consent to one of several purposes is enough', () => {
+  test('the setting consentRule says whether one purpose is enough', () => {
     const consentSettings = ['ads', 'stats'].map((id) => ({ ...purpose, id, name: id, destinationIds: ['d1'] }));
     const consent = { ads: true, stats: false };
     const withRule = (consentRule: string) =>

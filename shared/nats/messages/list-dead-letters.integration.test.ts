@@ -69,7 +69,7 @@ async function pagesOf(filter: DeadLetterFilter, limit = 2, bounds = wide): Prom
   }
 }
 
-test('list: dead letters are returned page by page, the newest first', async () => {
+test('list: newest first, page by page', async () => {
   expect(await pagesOf({})).toEqual(['76', '54', '32', '10']);
   expect(await pagesOf({}, 5)).toEqual(['76543', '210']);
   expect(await pagesOf({}, 100)).toEqual(['76543210']);

@@ -170,7 +170,7 @@ test('losses of the log: the doctor lists every recorded loss', () =>
     expect((await listLosses(connection)).map(({ seq }) => seq)).toEqual(seqs);
   }));
 
-test('losses of the log: a frame that arrives late is not counted as lost', () =>
+test('losses of the log: a frame that is only late is not counted', () =>
   withLog(async ({ store, reader, restart }) => {
     await store(5);
     const one = await reader('one');

@@ -109,7 +109,7 @@ test('readMessages: a reader that throws ends the reading at once', async () => 
   await expect(failing).rejects.toMatchObject({ code: 'read_messages', cause: { message: 'cannot be read' } });
 });
 
-test('readMessages: ends if all remaining messages are removed before their delivery', async () => {
+test('readMessages: ends if the messages that were left are removed before they are delivered', async () => {
   await write(4, 0, 10);
   const gate = await openLogGate(nats.url);
   const through = await connectLog({ url: gate.url, name: 'through' });

@@ -32,7 +32,7 @@ async function store(text: string): Promise<number> {
 test.each([
   ['copies may be asked', true],
   ['only the leader may be asked', false],
-])('stored message, %s: is read by its sequence, and is undefined once deleted', async (_what, allow_direct) => {
+])('stored message, %s: is read by its sequence, and is undefined once it is gone', async (_what, allow_direct) => {
   const { config } = await connection[client].jsm.streams.info(streams.deadLetters);
   await connection[client].jsm.streams.update(streams.deadLetters, { ...config, allow_direct });
   const [first, second] = [await store(`größe ${allow_direct}`), await store(`second ${allow_direct}`)];

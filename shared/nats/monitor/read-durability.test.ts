@@ -22,7 +22,7 @@ test('durability: a server that names no interval has the default of two minutes
   expect(durabilityOf(page({}))).toMatchObject({ mode: 'interval', flushEveryMs: 120_000 });
 });
 
-test('durability: the mode of a server without JetStream is unknown', () => {
+test('durability: a server without JetStream is unknown', () => {
   expect(durabilityOf(page(undefined)).mode).toBe('unknown');
 });
 

@@ -10,7 +10,7 @@ test.each([
   ['{"stream":"INGEST","seq":7}', { kind: 'stored', seq: 7, duplicate: false }],
   ['{"stream":"INGEST","domain":"d","seq":7}', { kind: 'stored', seq: 7, duplicate: false }],
   ['{"stream":"INGEST","seq":7,"duplicate": true}', { kind: 'stored', seq: 7, duplicate: true }],
-])('publish answer: %s means that the message is stored', (text, answer) => {
+])('publish answer: %s is stored', (text, answer) => {
   expect(read(text)).toEqual(answer);
 });
 
@@ -30,7 +30,7 @@ test.each([
   ['[]', 'refused'],
   ['no json', 'refused'],
   ['', 'refused'],
-])('publish answer: %s means that the message is not stored', (text, reason) => {
+])('publish answer: %s is not stored', (text, reason) => {
   expect(read(text)).toEqual({ kind: 'failed', reason });
 });
 

@@ -87,7 +87,7 @@ describe('one server', () => {
     expect((await connection[client].jsm.streams.info(streams.events)).state.consumer_count).toBe(1_100);
   });
 
-  test('topology: dead letters have a maximum age, even in an existing log, and ingest dead letters discard the oldest', async () => {
+  test('topology: dead letters have a maximal age, in an existing log as well, and ingest dead letters discard the oldest', async () => {
     await connection[client].jsm.streams.add({ name: streams.deadLetters, subjects: ['dead.*'], max_bytes: bytesMax });
     await ensureTopology(connection, settings);
     expect((await configOf(streams.deadLetters)).max_age).toBe(settings.deadLetterAgeMs * 1e6);

@@ -146,7 +146,7 @@ test.each(names.filter((name) => name !== 'operator'))("users: %s does not hear 
   }
 });
 
-test('users: a gateway adds events, holds its lease, and follows the configuration', async () => {
+test('users: a gateway adds events, has its lease, and follows the configuration', async () => {
   const publisher = createFramePublisher(as.gateway);
   expect(await publisher.publish(ingestSubject(0), frame, 'one', 5_000)).toBeUndefined();
   const { leases, health } = await openGatewayBuckets(as.gateway, 1);

@@ -44,7 +44,7 @@ test('consent strings: property: a TC string written by the IAB library is read 
   );
 });
 
-test('consent strings: the example TC string of the specification is read with its purposes and vendors', () => {
+test('consent strings: a published TC string has its purposes and vendors', () => {
   // From the specification's example of an encoded string.
   const { purposes, vendors: named } = readTcString(
     'COvFyGBOvFyGBAbAAAENAPCAAOAAAAAAAAAAAEEUACCKAAA.IFoEUQQgAIQwgIwQABAEAAAAOIAACAIAAAAQAIAgEAACEAAAAAgAQBAAAAAAAGBAAgAAAAAAAFAAECAAAgAAQARAEQAAAAAJAAIAAgAAAYQEAAAQmAgBC3ZAYzUw',

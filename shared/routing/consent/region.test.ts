@@ -46,7 +46,7 @@ test.each([
   expect(regionOf(visitor)).toEqual(expected);
 });
 
-test('region: is shown by the codes of its country and state', () => {
+test('region: is shown as its codes', () => {
   const codes = [unknownRegion, { country: 'DE', state: '' }, { country: 'US', state: 'CA' }].map(regionCode);
   expect(codes).toEqual(['unknown', 'DE', 'US-CA']);
 });

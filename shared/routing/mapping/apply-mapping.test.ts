@@ -35,7 +35,7 @@ test('mappings: without a rule the default payload is sent', () => {
   expect(apply(rule('a', { isEnabled: false, action: 'stop' }))).toEqual({ kind: 'default' });
 });
 
-test('mappings: among the rules whose logic holds, the one with the lowest priority number decides', () => {
+test('mappings: the lowest priority number whose logic holds decides', () => {
   const rules = [
     rule('last', { priority: 10, action: 'stop' }),
     rule('second', { priority: 2, logic: always, action: 'stop' }),
@@ -141,7 +141,7 @@ describe('mappings: rules that cannot be used', () => {
     expect(checkMappingRule(rule('r2', { action: 'stop' }))).toEqual([]);
   });
 
-  test('mappings: a rule with any text is either refused or applies to any event', () => {
+  test('mappings: any text in a rule compiles or is refused, and applies to any event', () => {
     const text = fc.oneof(fc.string(), fc.constant('{{event.event_properties.x}}'));
     const rows = fc.array(fc.record({ property: fc.string(), map: text, modification: fc.option(fc.string()) }));
     fc.assert(
@@ -163,7 +163,7 @@ function build(...entries: readonly (readonly [string, unknown])[]): MutableProp
   return properties;
 }
 
-test('nested property: dots in a name make nested objects', () => {
+test('nested property: dots make objects', () => {
   expect(build(['value', 5], ['user_data.em', 'a'], ['user_data.ph', 'b'], ['a.b.c', null])).toEqual({
     value: 5,
     user_data: { em: 'a', ph: 'b' },

@@ -230,7 +230,7 @@ describe.each(Object.entries(rows))('%s', (name, cases) => {
   });
 });
 
-test('modifications: the 29 modifications of the contract exist, and Encrypted, each with a summary', () => {
+test('modifications: there are the 29 of the contract and Encrypted, each with a summary', () => {
   expect(modificationNames).toHaveLength(30);
   for (const name of modificationNames) expect(modifications[name].summary).toMatch(/\.$/);
 });

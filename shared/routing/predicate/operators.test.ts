@@ -13,7 +13,7 @@ describe.each(Object.entries(operatorCases))('%s', (name, cases) => {
   });
 });
 
-test('operators: the 31 operators of the contract exist, each with a summary', () => {
+test('operators: there are the 31 of the contract, each with a summary', () => {
   expect(operatorNames).toHaveLength(31);
   for (const name of operatorNames) expect(operators[name].summary).toMatch(/\.$/);
   expect(isOperatorName('Is')).toBe(true);
