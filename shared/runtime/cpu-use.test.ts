@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { cpuUseOf, ownTaskId } from './cpu-use.ts';
 
 test.runIf(process.platform === 'linux')(
-  'cpu use: each thread has a number of its own, has run for so long, and waited',
+  'cpu use: each thread has its own task id, and the time it ran and waited is measured',
   async () => {
     const worker = new Worker(
       `require('node:worker_threads').parentPort.postMessage(require('node:fs').readlinkSync('/proc/thread-self'))`,

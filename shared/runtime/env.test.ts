@@ -53,7 +53,7 @@ test.each([
   ['/run', 'KEY_FILE names /run, which is a folder'],
   ['/run/odd', 'KEY_FILE names /run/odd, which cannot be read'],
   ['/run/empty', 'KEY_FILE names /run/empty, which is empty'],
-])('env: what is wrong with the file %s is the only problem', (path, problem) => {
+])('env: a problem with the file %s is the only one reported', (path, problem) => {
   expect(problemsOf(() => read({ KEY_FILE: path }))).toEqual([problem]);
 });
 
@@ -63,7 +63,7 @@ test('env: a variable and its file at once are refused', () => {
   ]);
 });
 
-test('env: a variable that names a file itself is a path', () => {
+test('env: a variable whose declared name ends in _FILE is read as a path', () => {
   const paths = Type.Object({ CERTIFICATE_FILE: Type.Optional(Type.String()) });
   expect(readEnv(paths, { CERTIFICATE_FILE: '/run/none' }, readFile)).toEqual({ CERTIFICATE_FILE: '/run/none' });
 });
@@ -102,7 +102,7 @@ test('env: a name with one typing error is reported, with the right name', () =>
   expect(problems({ GATEWAY_PORT: '1', GATEWAYS_PORT: '2', GATEWAY_A_PORT: '3', PATH: '/bin' })).toEqual([]);
 });
 
-test('env: a value of the wrong kind is shown with what is wanted, a secret is not, and each fault is one line', () => {
+test('env: the error for a wrong value shows the value and what is wanted, but no secret; each error is one line', () => {
   const schema = Type.Object({
     ROWS: count('rows', 5),
     PORT: port('port', 8080),

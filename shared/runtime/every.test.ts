@@ -16,7 +16,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-test('every: each has its period, and all of them one timer', () => {
+test('every: each task keeps its own period, and all tasks share one timer', () => {
   const turns = { half: 0, one: 0, three: 0 };
   begin(500, () => void (turns.half += 1));
   begin(1_000, () => void (turns.one += 1));
@@ -70,14 +70,14 @@ test.each([20, 1_000])('every: turns are skipped while one is running, at %d ms'
 });
 
 // Never awaits: other code in this process could set timers meanwhile.
-test.each([20, 1_000])('every: one that is stopped leaves no timer, at %d ms', (periodMs) => {
+test.each([20, 1_000])('every: a stopped task leaves no timer, with a period of %d ms', (periodMs) => {
   const periodic = begin(periodMs, () => undefined);
   expect(vi.getTimerCount()).toBe(1);
   void periodic.stop();
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('every: one that begins at once has its turn now, and goes on by its period', () => {
+test('every: a task with atOnce has its first turn now and later turns by its period', () => {
   let turns = 0;
   begin(1_000, () => void (turns += 1), { atOnce: true });
   expect(turns).toBe(1);
@@ -85,7 +85,7 @@ test('every: one that begins at once has its turn now, and goes on by its period
   expect(turns).toBe(3);
 });
 
-test('every: one that is stopped by another in the same tick has no turn any more', () => {
+test('every: a task that another task stops in the same tick has no further turn', () => {
   let turns = 0;
   const first = begin(500, () => void second.stop());
   const second = begin(500, () => void (turns += 1));

@@ -45,7 +45,7 @@ test('fit to machine: the defaults are whole numbers, within the limits of their
   );
 });
 
-test('fit to machine: a larger machine never has less, and no more threads than cores or partitions than half of them', () => {
+test('fit to machine: a larger machine never gets less; threads are limited by the cores and partitions by half the cores', () => {
   fc.assert(
     fc.property(machine, machine, (a, b) => {
       const [small, large] = [a, b].map((one) => fitToMachine(one));
@@ -61,7 +61,7 @@ test('fit to machine: a larger machine never has less, and no more threads than 
   );
 });
 
-test('fit to machine: the heaps of threads take a quarter of the memory at most, wherever that is enough for one', () => {
+test('fit to machine: from 1.5 GiB of memory on, all threads together take at most a quarter of the memory', () => {
   fc.assert(
     fc.property(machine, (one) => {
       const { threads } = fitToMachine(one);

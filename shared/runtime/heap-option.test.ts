@@ -6,7 +6,7 @@ import { fitToMachine } from './fit-to-machine.ts';
 import { givesHeap, heapOptions } from './heap-option.ts';
 import { readMachine } from './machine.ts';
 
-test('heap option: fits the machine, or is what is given', () => {
+test('heap option: is MAIN_HEAP_MIB if that is valid, and otherwise fits the machine', () => {
   const { mainHeapMib } = fitToMachine(readMachine());
   expect(heapOptions({})).toEqual([`--max-old-space-size=${mainHeapMib}`]);
   expect(heapOptions({ MAIN_HEAP_MIB: '300' })).toEqual(['--max-old-space-size=300']);

@@ -15,7 +15,7 @@ const { value: json } = fc.letrec((tie) => ({
   ),
 }));
 
-test('json depth: a text and its value nest deeper than a limit exactly if their depth exceeds it', () => {
+test('json depth: a JSON text and its value are judged too deep exactly if their depth exceeds the limit', () => {
   fc.assert(
     fc.property(json, fc.nat(12), (value, depthMax) => {
       const isDeeper = depthOf(value) > depthMax;

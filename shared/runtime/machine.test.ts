@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { expect, test } from 'vitest';
 import { cpuQuota, readMachine } from './machine.ts';
 
-test('machine: what this process may use is no more than there is', () => {
+test('machine: the cores and memory that this process may use are no more than the machine has', () => {
   const { cores, memoryBytes } = readMachine();
   expect(cores).toBeGreaterThan(0);
   expect(cores).toBeLessThanOrEqual(availableParallelism());

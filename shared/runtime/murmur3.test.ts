@@ -16,14 +16,14 @@ test.each([
   expect(murmur3(text, seed)).toBe(expected);
 });
 
-test('murmur3: bytes in the middle of others have the hash of their text', () => {
+test('murmur3: a slice of a buffer has the same hash as its text', () => {
   for (const text of ['', 'a', 'abcdefg', 'Grüße aus Köln', 'row-0000000000001']) {
     const bytes = Buffer.from(`"${text}"`);
     expect(murmur3Bytes(bytes, 1, bytes.length - 1, 77)).toBe(murmur3(text, 77));
   }
 });
 
-test('murmur3: a pair has the hashes of the text’s bytes by both seeds', () => {
+test('murmur3: a pair consists of the hashes of the text’s bytes with each of two seeds', () => {
   const text = fc.oneof(fc.string({ maxLength: 40 }), fc.string({ unit: 'grapheme', maxLength: 20 }));
   const seed = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   fc.assert(

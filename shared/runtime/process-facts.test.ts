@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { readProcessFacts } from './process-facts.ts';
 
-test('process facts: tell the command of a living process and that it is the same one', async () => {
+test('process facts: a living process has its command and a constant start time; an ended process has no facts', async () => {
   const child = spawn('sleep', ['60']);
   await once(child, 'spawn');
   const pid = child.pid ?? 0;
@@ -16,6 +16,6 @@ test('process facts: tell the command of a living process and that it is the sam
   expect(await readProcessFacts(pid)).toBeUndefined();
 });
 
-test.each([0, -1, Number.NaN, 1.5, 2 ** 30])('process facts: there are none of the id %s', async (pid) => {
+test.each([0, -1, Number.NaN, 1.5, 2 ** 30])('process facts: none are returned for process id %s', async (pid) => {
   expect(await readProcessFacts(pid)).toBeUndefined();
 });

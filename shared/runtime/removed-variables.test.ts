@@ -4,7 +4,7 @@ import { readEnv } from './env.ts';
 import { findRemovedVariables, removedVariables } from './removed-variables.ts';
 import { count } from './variables.ts';
 
-test('removed variables: a removed variable that is set is found with what applies instead, an empty one is not', () => {
+test('removed variables: a removed variable is reported with its replacement if it is set, and not reported if it is empty', () => {
   const source = { RESULTS_LINGER_MS: '5', CLOCK_JUMP_MS_FILE: '/x', RESOLVER_WRITES_MAX: '', OTHER: '1' };
   expect(findRemovedVariables(source)).toEqual([
     { variable: 'CLOCK_JUMP_MS_FILE', instead: removedVariables['CLOCK_JUMP_MS'] },

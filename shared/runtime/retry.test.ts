@@ -39,7 +39,7 @@ test('retry: ends when aborted, in the middle of a pause too, with the signal’
   await expect(retry(() => Promise.resolve(1), options)).rejects.toThrow('stop deadline passed');
 });
 
-test('retry: pauses double up to the longest, and chance takes up to half off', () => {
+test('retry: pauses double up to the longest, and are shortened at random by up to half', () => {
   const pauses = { firstMs: 50, longestMs: 1_000 };
   expect([1, 2, 3, 5, 6, 1_000].map((tries) => backoffMs(pauses, tries, 0))).toEqual([50, 100, 200, 800, 1_000, 1_000]);
   expect(backoffMs(pauses, 1, 1)).toBe(25);

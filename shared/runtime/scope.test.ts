@@ -20,7 +20,7 @@ test('scope: resources end in reverse order, once', async () => {
   expect(ended).toEqual(['http', 'log', 'database']);
 });
 
-test('scope: a stated exception ends right before the resource it names, however much was opened between', async () => {
+test('scope: a resource with endsBefore ends right before the resource it names, however many were opened between them', async () => {
   const { ended, scope, open } = create();
   open('log');
   open('lease', { endsBefore: 'status' });
@@ -32,7 +32,7 @@ test('scope: a stated exception ends right before the resource it names, however
   expect(ended).toEqual(['clock', 'actors', 'lease', 'status', 'backlog', 'log']);
 });
 
-test('scope: exceptions that name each other, or a resource that was never opened, end all the same', async () => {
+test('scope: resources still end if their endsBefore names each other or a resource that was never opened', async () => {
   const { ended, scope, open } = create();
   open('a', { endsBefore: 'b' });
   open('b', { endsBefore: 'a' });
@@ -53,7 +53,7 @@ test('scope: a start that fails ends what it has opened, and passes its error on
   expect(ended).toEqual(['log', 'database']);
 });
 
-test('scope: a resource that fails to end keeps none of the others from ending', async () => {
+test('scope: if a resource fails to end, all other resources still end', async () => {
   const { ended, scope, open } = create();
   open('database');
   scope.use('log', undefined, () => Promise.reject(new Error('cannot end')));
@@ -75,7 +75,7 @@ test('scope: a resource that is opened while the scope ends, or after, ends as w
   expect(ended).toEqual(['opened meanwhile', 'database', 'opened after']);
 });
 
-test('scope: past its deadline the process exits with 1', async () => {
+test('scope: if the scope has not ended by its deadline, the process exits with 1', async () => {
   vi.useFakeTimers();
   try {
     const { exits, scope } = create(1_000);

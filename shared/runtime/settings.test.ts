@@ -15,7 +15,7 @@ const declared = defineSettings({
   },
 });
 
-test('settings: variables, reader and type follow from one declaration, with constants beside variables', () => {
+test('settings: one declaration of variables and constants gives the variables, the reader and the type', () => {
   expect(Object.keys(declared.variables)).toEqual(['VIEW_EVENTS_MAX', 'VIEW_ON', 'VIEW_PATH', 'VIEW_S']);
   const settings = declared.read({ ...defaultsOf(declared.variables), VIEW_S: 3, VIEW_PATH: '/x' });
   expect(settings).toEqual({

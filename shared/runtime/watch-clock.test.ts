@@ -13,7 +13,7 @@ function setClock(byMs: number): void {
   vi.advanceTimersByTime(1_000);
 }
 
-test('watch clock: a clock that was set is noticed once, with how far and which way', () => {
+test('watch clock: setting the clock is reported once, with the size and direction of the jump', () => {
   const jumps: number[] = [];
   const watch = watchClock((jumpMs) => jumps.push(jumpMs));
   vi.advanceTimersByTime(10_000);
@@ -34,7 +34,7 @@ test('watch clock: corrections below the threshold are no jump', () => {
   expect(watch.jumps).toBe(0);
 });
 
-test('watch clock: the log says which way', () => {
+test('watch clock: the log says in which direction the clock was set', () => {
   const lines: unknown[] = [];
   const tell = logJump({ warn: (fields, message) => lines.push([fields, message]) });
   tell(-3_600_000);

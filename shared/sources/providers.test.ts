@@ -4,7 +4,7 @@ import { providerExamples } from './testing/examples.ts';
 
 const examples = providerExamples(Date.UTC(2026, 10, 22, 12));
 
-test('source kinds: every one has an example', () => {
+test('source kinds: every kind has an example', () => {
   const tried = new Set(examples.map(({ type }) => type));
   expect(sourceKinds.map(({ type }) => type).filter((type) => !tried.has(type))).toEqual([]);
 });
@@ -30,7 +30,7 @@ test.each(examples.filter(({ contentType }) => contentType === undefined))(
   },
 );
 
-test('source kinds: a repeat has the same id, and a later state of the same thing another one', () => {
+test('source kinds: a repeated delivery has the same event id, and a later state of the same object has another id', () => {
   const call = findSourceKind('CallRail');
   const idOf = (duration: number): string | undefined =>
     call?.readEvents({ resource_id: 'CAL1', duration, customer_phone_number: '+13035550163' })[0]?.id;
@@ -38,12 +38,12 @@ test('source kinds: a repeat has the same id, and a later state of the same thin
   expect(idOf(4)).not.toBe(idOf(5));
 });
 
-test('source kinds: a secret that travels in a body is not kept', () => {
+test('source kinds: a secret in the body is not kept in the event', () => {
   const [event] = findSourceKind('Formstack')?.readEvents({ UniqueID: '1', HandshakeKey: 'secret' }) ?? [];
   expect(JSON.stringify(event)).not.toContain('secret');
 });
 
-test('source kinds: each notice of a request leads to a fetch of its object', () => {
+test('source kinds: each notification in a request leads to a fetch of its own object', () => {
   const following = sourceKinds.filter(({ fetch }) => fetch !== undefined);
   for (const { type, fetch, readEvents } of following) {
     const { body = '{}' } = examples.find((example) => example.type === type) ?? {};
@@ -111,7 +111,7 @@ test('source kinds: a body is read even if an object in it cannot be converted t
   expect(count).toBeGreaterThan(1_000);
 });
 
-test('segment: an alias becomes the event of Segment’s own alias call, and other calls do not change', () => {
+test('segment: an alias call becomes the $alias event; a call without previousId becomes an ordinary event', () => {
   const read = findSourceKind('SegmentWebPlugin')?.readEvents;
   const alias = { type: 'alias', messageId: 'm', userId: 'new-7', previousId: 'old-7', anonymousId: 'a' };
   expect(read?.({ ...alias, context: { traits: { email: 'x@y.test' } }, traits: { email: 'x@y.test' } })).toMatchObject(

@@ -31,7 +31,7 @@ test('signatures: every provider that signs is tried', () => {
   expect(Object.keys(signers).toSorted()).toEqual(signing.toSorted());
 });
 
-test.each(signing)('signatures: %s, right, missing, of another body, of another secret', (type) => {
+test.each(signing)('signatures: %s: only the right signature of this body and secret is valid', (type) => {
   const headers = signers[type]?.({ secret, body, url, nowMs }) ?? {};
   expect(judge(type, headers)).toBe('valid');
   expect(judge(type, {})).toBe('missing');
@@ -63,21 +63,21 @@ test('signatures: HubSpot signs the address, as it is written or with its escape
   expect(judge('HubspotAppActions', signHubspotV2({ secret, body, url, nowMs }), elsewhere)).toBe('wrong');
 });
 
-test('signatures: HubSpot’s older versions count only in a request without the newest one', () => {
+test('signatures: HubSpot’s older signatures count only in a request without a v3 signature', () => {
   const older = signHubspotV1({ secret, body, url, nowMs });
   expect(judge('HubspotFormWebhook', older)).toBe('valid');
   const newest = { 'x-hubspot-signature-v3': 'bm8=', 'x-hubspot-request-timestamp': String(nowMs) };
   expect(judge('HubspotFormWebhook', { ...older, ...newest })).toBe('wrong');
 });
 
-test('signatures: Formstack, a delivery that was captured', () => {
+test('signatures: the signature of a captured Formstack delivery is valid', () => {
   // https://github.com/hookdeck/webhook-skills, formstack-webhooks: a real delivery with the key `test1`.
   const captured = 'FormID=6606394&UniqueID=1500878955&HandshakeKey=test';
   const signature = 'sha256=30dff7f180b6d69eab397a5d51719474df490b730514c253e8b5832d3b51b970';
   expect(judge('Formstack', { 'x-fs-signature': signature }, { body: captured, secret: 'test1' })).toBe('valid');
 });
 
-test('signatures: Healthie signs a digest, which has to be that of the body, in hex or base64', () => {
+test('signatures: Healthie signs a digest in hex or base64, which must be the digest of the body', () => {
   const headers = signers['Healthie']?.({ secret, body, url, nowMs }) ?? {};
   const other = signers['Healthie']?.({ secret, body: '{"a":"x"}', url, nowMs }) ?? {};
   // Both headers are genuine, but belong to different requests.

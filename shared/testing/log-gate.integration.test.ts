@@ -21,7 +21,7 @@ afterAll(() => nats.stop());
 const store = (connection: Awaited<ReturnType<typeof connectLog>>, partition: number, msgId: string) =>
   publish(connection, ingestSubject(partition), Buffer.from(`payload of ${msgId}`), { msgId, timeoutMs: 45_000 });
 
-test('log gate: what is held does not reach the server, all else does, and it arrives in order once it is released', async () => {
+test('log gate: held messages reach the server only once released, in order; all other messages pass', async () => {
   const gate = await openLogGate(nats.url);
   const connection = await connectLog({ url: gate.url, name: 'gated' });
   const held = gate.hold('ingest.0', 'held');
@@ -46,7 +46,7 @@ test('log gate: what is held does not reach the server, all else does, and it ar
   await gate.close();
 });
 
-test('log gate: what it refuses is answered as by a full stream; after a cut nothing that was held arrives', async () => {
+test('log gate: a refused message is answered as by a full stream; after a cut, held messages never arrive', async () => {
   const gate = await openLogGate(nats.url);
   const connection = await connectLog({ url: gate.url, name: 'gated' });
   const refused = gate.refuse('ingest.2');

@@ -9,7 +9,7 @@ import { leaveServerBehind } from './leave-server-behind.ts';
 import { createRunFolder, removeLeftRunFolders } from './run-folder.ts';
 import { natsBinaryPath } from './servers.ts';
 
-test('run folder: one of a killed run is removed together with the server left in it', async () => {
+test('run folder: the folder of a killed run is removed, and the server left in it is ended', async () => {
   const path = await mkdtemp(join(tmpdir(), 'sluice-test-'));
   await symlink('999999999@long-ago', join(path, 'owner'));
   const pid = await leaveServerBehind(new URL('../embedded/nats/nats-server.ts', import.meta.url), 'startNatsServer', {
@@ -22,7 +22,7 @@ test('run folder: one of a killed run is removed together with the server left i
   expect(existsSync(path)).toBe(false);
 });
 
-test('run folder: those of runs that go on and those just made are left alone', async () => {
+test('run folder: folders of runs that still go on and folders just made are left alone', async () => {
   const going = await createRunFolder();
   const justMade = await mkdtemp(join(tmpdir(), 'sluice-test-'));
   await mkdir(join(justMade, 'nats-x'));

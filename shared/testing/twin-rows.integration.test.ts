@@ -56,7 +56,7 @@ const withoutTwins = [
   'versions',
 ];
 
-test('twins: every table whose rows belong to an account has them, except tables that refer to accounts', async () => {
+test('twins: every table whose rows belong to an account has twin rows, except tables that refer to accounts', async () => {
   const { rows } = await pool.query<{ name: string }>(
     `select tgrelid::regclass::text as name from pg_trigger where tgname = 'twin_add'`,
   );

@@ -49,7 +49,7 @@ test.each([
   expect(compile).toThrow(/^logic\.condition\.value /);
 });
 
-test('regex: a long text is searched in its first characters', () => {
+test('regex: only the first characters of a long text are searched', () => {
   const text = `${'a'.repeat(searchedCharactersMax - 1)}bc`;
   expect(matches('b', text)).toBe(true);
   expect(matches('c', text)).toBe(false);
@@ -100,6 +100,6 @@ test.each([
   ['(x+x+)+[yz]$', 'x'.repeat(60_000)],
   ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(60_000)],
   ['.{100}[xy]$', `${'ab'.repeat(30_000)}xz`],
-])('regex: hostile texts: %s: is answered', (pattern, text) => {
+])('regex: hostile texts: %s: the search ends without a match', (pattern, text) => {
   expect(matches(pattern, text)).toBe(false);
 });

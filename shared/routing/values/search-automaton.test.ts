@@ -28,7 +28,7 @@ test.each([
   '^$',
   'x*',
   '[^\\x00-\\x{10FFFF}]',
-])('search automaton: %s: finds in any text what the program of the library finds', (pattern) => {
+])('search automaton: %s: matches the same texts as the regex library', (pattern) => {
   const expression = RE2JS.compile(pattern);
   const automaton = createSearchAutomaton(expression);
   const letter = fc.constantFrom('a', 'b', 'B', 's', 'S', 'ſ', 't', 'r', 'e', '-', ' ', '\n', '_', 'α', '𝒳', '\ud835');
@@ -47,7 +47,7 @@ test.each([
   ['(?m)^b', 'ab', false],
   ['^b', 'a\nb', false],
 ])(
-  'search automaton: %s: the search continues past a line in which no match may begin: %j is %s',
+  'search automaton: %s: a line where no match can begin does not end the search: match in %j: %s',
   (pattern, text, found) => {
     expect(createSearchAutomaton(RE2JS.compile(pattern))?.(text, everything)).toBe(found);
   },
@@ -61,7 +61,7 @@ test('search automaton: searches only the first characters of a text, even if th
 });
 
 test.each(['a[ab]{900}[cd]', 'a[ab]{20}c', '.{900}.{900}[xy]$', 'foo.{0,100}bar'])(
-  'search automaton: %s: is refused before it costs much time or memory',
+  'search automaton: %s: no automaton is made, as it would be too large',
   (pattern) => {
     expect(createSearchAutomaton(RE2JS.compile(pattern))).toBeUndefined();
   },

@@ -77,12 +77,12 @@ test('value forms: utc day: knows the calendar', () => {
   expect(utcDay(2026, 0, 1)).toBeUndefined();
 });
 
-test('value forms: text form: lists, objects and null have none', () => {
+test('value forms: text form: lists, objects and null have no text form', () => {
   expect(['a', 5, false].map(textForm)).toEqual(['a', '5', 'false']);
   expect([null, undefined, [], {}].map(textForm)).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-test('value forms: are total', () => {
+test('value forms: every JSON value can be read in each form without an error', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       textForm(value);

@@ -16,7 +16,7 @@ test('work: a value costs about its length as JSON, each time it is written', ()
   );
 });
 
-test('work: a large value that is written again and again is over what an event may take', () => {
+test('work: writing a large value again and again exceeds the work that one event may cost', () => {
   const work = new Work(100_000);
   const large = { text: 'x'.repeat(30_000) };
   for (let time = 0; time < 3; time += 1) work.write(large);

@@ -80,7 +80,7 @@ test.each([
   expect(seriesText('sluice_a', value)).toBe(`sluice_a ${text}`);
 });
 
-test('series text: a histogram without labels of its own has the bounds alone', () => {
+test('series text: a histogram without labels of its own has le as its only label', () => {
   expect(histogramText('sluice_h', [1, 2], [3, 0, 1, 9.5])).toEqual([
     'sluice_h_bucket{le="1"} 3',
     'sluice_h_bucket{le="2"} 3',

@@ -29,7 +29,7 @@ test.each([undefined, null, '', 'yesterday', '22.11.2026', true, {}, [], Number.
   },
 );
 
-test('times: what is read is a number, whatever comes', () => {
+test('times: any value is read as a finite number or not at all', () => {
   fc.assert(
     fc.property(fc.oneof(fc.anything(), fc.string(), fc.date({ noInvalidDate: true }).map(String)), (value) => {
       const ms = readTime(value);
@@ -38,7 +38,7 @@ test('times: what is read is a number, whatever comes', () => {
   );
 });
 
-test('paths: read members, elements by number, and the first element with a value; others are undefined', () => {
+test('paths: read members, elements by index, and the first element whose field has a value; other paths give undefined', () => {
   const body = {
     a: {
       b: [
@@ -56,7 +56,7 @@ test('paths: read members, elements by number, and the first element with a valu
   expect(() => compilePath('a[')).toThrow('is not a step of a path');
 });
 
-test('forms: a person is read by what fields are called', () => {
+test('forms: a person’s data is recognized by the labels of the fields', () => {
   const fields = [
     { label: 'What is your e-mail address?', value: ' a@b.test ' },
     { label: 'workEmail', value: 'second@b.test' },
@@ -109,7 +109,7 @@ test.each<[label: string, value: unknown, email: string | undefined, traits: obj
   ['q9_child9', { first: 'Ida', last: 'Example' }, undefined, {}],
   ['Product name', 'Widget', undefined, {}],
   ['Email me?', 'yes', undefined, {}],
-])('forms: the answer to %s, %o', (label, value, email, traits) => {
+])('forms: the answer to %s, %o, is read as data of a person or left out', (label, value, email, traits) => {
   expect(readFormPerson([{ label, value }])).toEqual({ email, traits });
 });
 
