@@ -59,7 +59,7 @@ const storedIds = async (account: string): Promise<string[]> => {
   return rows.map(({ text }) => text);
 };
 
-test('merge: aliases and identities of a merged visitor are not written, however many there are', async () => {
+test('merge: the merged visitor’s aliases are not written, and their ids and identities lead to the older visitor', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'older', externalIds: ['real'] }, { city: 'Oslo' })]);
@@ -114,7 +114,7 @@ test('merge: all ids and identities of visitors that were merged one after the o
   expect(found?.emails).toHaveLength(count);
 });
 
-test('chain of aliases: a long one is shortened when it is read, in statements of bounded length', async () => {
+test('chain of aliases: a long chain is shortened to a few steps when its visitors are resolved', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'root' }, { city: 'Oslo' })]);
@@ -184,7 +184,7 @@ test('erase: visitors merged into the erased one are erased too, however many, a
   expect(await store.find(account, { externalId: 'y' })).toMatchObject({ id: 'other' });
 });
 
-test('clearing an identity: also removes those from before a merge, so that another visitor may have them', async () => {
+test('clearing an identity: identities from before a merge are removed too, so that another visitor may have them', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'older', externalIds: ['x1'] }, { external_id: 'x1' })]);

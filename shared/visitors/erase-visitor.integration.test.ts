@@ -124,7 +124,7 @@ test('erase visitor: a cache that missed the erasure does not mistake the new vi
   ]);
 });
 
-test('erase visitor: all of a cluster is erased, however long its chain of merges, and by any of its ids', async () => {
+test('erase visitor: erasing one id of a cluster erases the whole cluster, however long its chain of merges', async () => {
   const account = randomUUID();
   const ids = Array.from({ length: 2_500 }, (_, n) => `id-${n}`);
   // Each was merged into the previous one, and a few into the first.
@@ -198,7 +198,7 @@ test.each([false, true])(
   },
 );
 
-test('erase visitor: devices on which the erased one was signed in are their own visitors again', async () => {
+test('erase visitor: a device on which the erased person was signed in belongs to its own visitor again', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   // The tablet is Bob's own, and Ann signs in on it later.
@@ -320,7 +320,7 @@ test('erase visitor: an erasure is announced with a later time before its commit
   }
 });
 
-test('erase visitor: where the clock of the services was set back, what was received before is erased all the same', async () => {
+test('erase visitor: if the services’ clock was set back by an hour, earlier events are still erased; if by 48 hours, they are not', async () => {
   const account = randomUUID();
   await createVisitorStore(pool).resolve([touch(account, { claim: { userId: 'u' } })]);
   const beganMs = Date.now();
@@ -349,7 +349,7 @@ test('erase visitor: an erasure that cannot be announced erases nothing', async 
   expect(await outcomesOf(store, [touch(account, { claim: ann })])).toEqual(['ann-canary']);
 });
 
-test('erase visitor: what is kept is an HMAC with a key that is in no other table', async () => {
+test('erase visitor: an erased id is kept as an HMAC with the key in erasure_keys', async () => {
   const account = randomUUID();
   await createVisitorStore(pool).resolve([touch(account, { claim: { userId: 'u' } })]);
   await erase(account, 'u');

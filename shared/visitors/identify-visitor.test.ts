@@ -26,7 +26,7 @@ const emailFirst = (event: VisitorTouch, own: Partial<IdentityLimits> = {}): Vis
 const knownPerson = (id: string, externalId: string, own: Parameters<typeof stored>[1] = {}) =>
   stored(id, { externalIds: 1, ...own, properties: { external_id: externalId, ...own.properties } });
 
-test('externalIds: an account that allows two adds the second one of a device to its person, and no third', () => {
+test('externalIds: in an account that allows two, a device’s second externalId is added to its person, and a third is not', () => {
   const events = ['x', 'y', 'z'].map((id) => limited(touch({ userId: 'd', externalIds: [id] }), { externalIdsMax: 2 }));
   const result = plan(events);
   expect(ids(result)).toEqual(['d', 'd', 'new-1']);
@@ -34,7 +34,7 @@ test('externalIds: an account that allows two adds the second one of a device to
   expect(sumLeftOut(result.outcomes).keptApart).toBe(1);
 });
 
-test('externalIds: a public key adds none to a person that a server named, and one to a person of its own', () => {
+test('externalIds: a public key cannot add an externalId to a person that a server identified, but can to a person of its own', () => {
   const second = sentWith('public', limited(person('y', { userId: 'd' }), { externalIdsMax: 2 }));
   const first = person('x', { userId: 'd' });
   expect(ids(plan([first, second]))).toEqual(['d', 'new-1']);
@@ -42,7 +42,7 @@ test('externalIds: a public key adds none to a person that a server named, and o
   expect(ids(plan([first, sentWith('server', second)]))).toEqual(['d', 'd']);
 });
 
-test('externalIds: a second one in an event is tied where it has no owner and the account allows it', () => {
+test('externalIds: the second externalId of an event is tied if it has no owner and the account allows it', () => {
   const both = touch({ externalIds: ['x', 'y'] });
   const [allowed, refused] = [2, 1].map((externalIdsMax) => plan([limited(both, { externalIdsMax })]));
   expect(allowed && identitiesOf(allowed)).toEqual(['external_id x new-1', 'external_id y new-1']);
@@ -50,7 +50,7 @@ test('externalIds: a second one in an event is tied where it has no owner and th
   expect([allowed, refused].map((result) => sumLeftOut(result?.outcomes ?? []).keptApart)).toEqual([0, 1]);
 });
 
-test('externalIds: a second one in an event merges no people, and one that is the person’s already is nothing new', () => {
+test('externalIds: the second externalId of an event merges no people, and an externalId the person already has changes nothing', () => {
   const from = known(
     [knownPerson('v', 'x'), knownPerson('w', 'y')],
     [
@@ -81,7 +81,7 @@ test('externalIds: a tied externalId sets the property, even if the property was
   expect(propertiesOf(result)).toEqual([{ external_id: 'x' }, {}, { external_id: 'y' }]);
 });
 
-test('externalIds: a device without room for one stays as it is, and a new person gets the event', () => {
+test('externalIds: a device without room for an externalId stays as it is, and a new person gets the event', () => {
   const event = touch({ userId: 'd', externalIds: ['x'.repeat(30)] });
   const tooLarge = plan([event, event], known([stored('d', { properties: { a: 'y'.repeat(60) } })]), 100);
   expect(ids(tooLarge)).toEqual(['new-1', 'new-1']);
@@ -91,7 +91,7 @@ test('externalIds: a device without room for one stays as it is, and a new perso
   expect(sumLeftOut(full.outcomes).full).toBe(1);
 });
 
-test('e-mail addresses: a visitor has as many as its account allows, and a further one leads to no visitor', () => {
+test('e-mail addresses: a visitor has as many as its account allows, and a further address does not lead to the visitor', () => {
   const events = [
     touch({ userId: 'u', emails: ['1@b.c', '2@b.c', '3@b.c'] }),
     ...['1@b.c', '2@b.c', '3@b.c'].map((email) => touch({ emails: [email] })),
@@ -101,7 +101,7 @@ test('e-mail addresses: a visitor has as many as its account allows, and a furth
   expect(sumLeftOut(result.outcomes).overLimit).toBe(1);
 });
 
-test('e-mail addresses: a public key adds none to a visitor whose address a server set; the server does', () => {
+test('e-mail addresses: a public key cannot add an address to a visitor whose address a server set; a server can', () => {
   const from = known([stored('u', { properties: { email: 'a@b.c' }, setByServer: 2, emails: 1 })]);
   const event = touch({ userId: 'u', emails: ['d@b.c'] });
   expect(identitiesOf(plan([sentWith('public', event)], from))).toEqual([]);
@@ -137,7 +137,7 @@ test('sign-in: a visitor that cannot be read is not merged', () => {
   expect(ids(result)).toEqual(['v', 'w']);
 });
 
-test('sign-in: two visitors whose merge was undone stay two, until an alias', () => {
+test('sign-in: two visitors whose merge was undone are not merged again, except by an alias', () => {
   const from = (apart: string) =>
     known([stored('d', { apart: ['m'] }), knownPerson('v', 'x', { apart: [apart] })], [['external_id', 'x', 'v']]);
   const signIn = touch({ userId: 'd', externalIds: ['x'] });
@@ -147,7 +147,7 @@ test('sign-in: two visitors whose merge was undone stay two, until an alias', ()
   expect(plan([alias('d', 'x')], from('m')).merges).toHaveLength(1);
 });
 
-test('sign-in: visitors that would exceed the limit of ids stay two, an alias is not limited', () => {
+test('sign-in: two visitors are not merged if together they would exceed the id limit; an alias merges them regardless', () => {
   const from = known([stored('d'), knownPerson('v', 'x', { aliases: 1 })], [['external_id', 'x', 'v']]);
   const signIn = limited(touch({ userId: 'd', externalIds: ['x'] }), { userIdsMax: 2 });
   const result = plan([signIn, touch({ userId: 'd' })], from);
@@ -155,7 +155,7 @@ test('sign-in: visitors that would exceed the limit of ids stay two, an alias is
   expect(plan([limited(alias('d', 'x'), { userIdsMax: 2 })], from).merges).toHaveLength(1);
 });
 
-test('sign-in: the person of a device is not merged with itself, and a device that becomes the person has no sign-in', () => {
+test('sign-in: a device’s person is not merged with itself, and a device that its person is merged into has no sign-in', () => {
   const again = plan([person('x', { userId: 'd' }), person('x', { userId: 'd' })]);
   expect([ids(again), again.merges, sumLeftOut(again.outcomes).keptApart]).toEqual([['d', 'd'], [], 0]);
   const from = known([stored('d', { createdAtUs: 1 }), knownPerson('v', 'x')], [['external_id', 'x', 'v']]);
@@ -226,7 +226,7 @@ test('merges: a record has the cause, the state of both, and the identifiers tha
   ]);
 });
 
-test('alias: the device, the previous id and the new id become one, whichever visitors had them', () => {
+test('alias: the device, the previous id and the new id become one visitor, whichever visitors had them', () => {
   const from = known(
     [stored('a'), knownPerson('p', 'a'), knownPerson('n', 'n')],
     [
@@ -249,7 +249,7 @@ test('alias: the device, the previous id and the new id become one, whichever vi
   expect(ids(unknown)).toEqual(['a', 'a', 'a']);
 });
 
-test('alias: a device with another id belongs to the person as well, even if there is no room to merge it', () => {
+test('alias: the device that sends an alias belongs to the person as well, even if there is no room to merge it', () => {
   const from = known(
     [knownPerson('v', 'old', { createdAtUs: 1 }), knownPerson('w', 'new')],
     [
@@ -273,7 +273,7 @@ test('alias: a device with another id belongs to the person as well, even if the
   expect(withoutDevice.writes.map(({ id }) => id)).toEqual(['v', 'w']);
 });
 
-test('alias: one with a single id signs in', () => {
+test('alias: an alias with a single id acts as a sign-in', () => {
   const result = plan([touch({ userId: 'd', externalIds: ['x'], isAlias: true }), person('x')]);
   expect(ids(result)).toEqual(['d', 'd']);
 });
@@ -291,7 +291,7 @@ test('e-mail first: an externalId without an owner is added by a server, as far 
   expect([ids(byPublic), identitiesOf(byPublic), sumLeftOut(byPublic.outcomes).keptApart]).toEqual([['v'], [], 1]);
 });
 
-test('e-mail first: the visitor’s own externalId is nothing new, and another visitor’s is left out', () => {
+test('e-mail first: the visitor’s own externalId changes nothing, and another visitor’s externalId is left out', () => {
   const from = known(
     [knownPerson('v', 'own', { emails: 1 }), knownPerson('w', 'other')],
     [
@@ -307,7 +307,7 @@ test('e-mail first: the visitor’s own externalId is nothing new, and another v
   expect([ids(result), identitiesOf(result), sumLeftOut(result.outcomes).keptApart]).toEqual([['v'], [], 1]);
 });
 
-test('e-mail first: the device is signed in as the visitor of the address, whether it was known or not', () => {
+test('e-mail first: the device is signed in as the visitor of the address, whether or not the device was known', () => {
   const from = known([stored('v', { emails: 1 }), stored('d')], [['email', 'a@b.c', 'v']]);
   for (const userId of ['d', 'new']) {
     const result = plan([emailFirst(touch({ userId, emails: ['a@b.c'] })), touch({ userId })], from);
@@ -341,7 +341,7 @@ test('e-mail first: an event whose identifiers all lead to one visitor keeps the
   expect(propertiesOf(plan([signed], from))).toMatchObject([given]);
 });
 
-test('clearing e-mail: what the batch tied goes too, for the visitor and those merged into it, and for no other', () => {
+test('clearing e-mail: addresses tied in the batch are removed too, for the visitor and visitors merged into it, and for no others', () => {
   const tied = plan([
     touch({ userId: 'u', externalIds: ['x'], emails: ['a@b.c'] }, { email: 'a@b.c' }),
     touch({ userId: 'o', emails: ['o@b.c'] }, { email: 'o@b.c' }),
@@ -402,7 +402,7 @@ test('clearing external_id: the e-mail addresses stay', () => {
   expect(identitiesOf(result)).toEqual(['email a@b.c u']);
 });
 
-test('properties: an e-mail address that is not there is not cleared', () => {
+test('properties: clearing an email property that is not set takes no address from the visitor', () => {
   const from = known([stored('u', { emails: 1 })], [['email', 'a@b.c', 'u']]);
   const result = plan([touch({ userId: 'u' }, { email: null, city: 'Oslo' })], from);
   expect(result.cleared).toEqual([]);
@@ -416,7 +416,7 @@ test('properties: a value that a server repeats counts as set by it, and an outc
   expect(outcome).not.toHaveProperty('leftOut');
 });
 
-test('plans: the accounts with something to write are known', () => {
+test('plans: a plan names the accounts that have something to write', () => {
   const events = [
     touch({ userId: 'u', externalIds: ['x'], emails: ['a@b.c'] }),
     { ...sentWith('test', touch({ userId: 'u' })), accountId: 'other' },

@@ -41,7 +41,7 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
 const recordsOf = (account: string, ids: readonly string[]) =>
   listMerges(pool, account, ids, { before: undefined, limit: 1_000 });
 
-test('merge records: a sign-in and an alias are recorded with both visitors as they were, in each account alone', async () => {
+test('merge records: merges by sign-in and by alias are recorded with both visitors’ previous states, in their own account only', async () => {
   const store = createVisitorStore(pool);
   const [account, other] = [randomUUID(), randomUUID()];
   const batches = (id: string) => [
@@ -112,7 +112,7 @@ test('merge records: changes that a batch makes before a merge belong to the rec
   expect(await store.find(account, { email: 'd@example.com' })).toMatchObject({ id: 'a', aliases: ['d', 'new'] });
 });
 
-test('merge records: the newest of each survivor stay, and an erasure of either visitor deletes them', async () => {
+test('merge records: the newest records of each survivor are kept, and an erasure of either visitor deletes its records', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const state = { properties: new VisitorProperties({ city: 'canary' }), setByServer: 0, apart: [] };

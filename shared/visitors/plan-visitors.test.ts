@@ -21,7 +21,7 @@ import {
 import type { Erasure } from './visitor-rows.ts';
 import type { KeyTrust } from './visitor-store.ts';
 
-test('planVisitors: a userId is the visitor, made when it is new', () => {
+test('planVisitors: a userId is the id of its visitor, who is created if the id is new', () => {
   const result = plan([touch({ userId: 'u' }, { city: 'Oslo' }), touch({ userId: 'u' })]);
   expect(ids(result)).toEqual(['u', 'u']);
   expect(result.outcomes.map((outcome) => outcome.kind === 'resolved' && outcome.created)).toEqual([true, false]);
@@ -38,7 +38,7 @@ test('planVisitors: an externalId is looked up, else a visitor is made for it', 
   expect(identitiesOf(result)).toEqual(['external_id y new-1']);
 });
 
-test('planVisitors: an e-mail address is looked up only without the two others', () => {
+test('planVisitors: an e-mail address is looked up only in an event with neither userId nor externalId', () => {
   const from = known([stored('v')], [['email', 'a@b.c', 'v']]);
   const result = plan(
     [
@@ -82,14 +82,14 @@ test('planVisitors: one externalId merges two visitors into the older one, and p
   expect(written.get('u')).toMatchObject({ properties: {}, mergedInto: 'v' });
 });
 
-test('planVisitors: properties an earlier event of the batch gave are the newer ones in a merge', () => {
+test('planVisitors: in a merge, properties from an earlier event of the batch count as newer than stored properties', () => {
   const older = stored('v', { createdAtUs: 1, updatedAtUs: 9, properties: { city: 'Rome' } });
   const from = known([older, stored('u', { createdAtUs: 2 })], [['external_id', 'x', 'v']]);
   const result = plan([touch({ userId: 'u' }, { city: 'Oslo' }), touch({ userId: 'u', externalIds: ['x'] })], from);
   expect(propertiesOf(result)[1]).toEqual({ city: 'Oslo' });
 });
 
-test('planVisitors: three visitors that turn out to be one end as one', () => {
+test('planVisitors: three visitors that the events of a batch link end up as one visitor', () => {
   const from = known(
     [stored('a', { createdAtUs: 3 }), stored('b', { createdAtUs: 2 }), stored('c', { createdAtUs: 1 })],
     [
@@ -105,7 +105,7 @@ test('planVisitors: three visitors that turn out to be one end as one', () => {
   ]);
 });
 
-test('planVisitors: an alias leads to the visitor it became', () => {
+test('planVisitors: the id of a merged visitor leads to the visitor it was merged into', () => {
   const from = known([stored('u', { mergedInto: 'v' }), stored('v', { properties: { city: 'Rome' } })]);
   const result = plan([touch({ userId: 'u' })], from);
   expect(ids(result)).toEqual(['v']);
@@ -126,7 +126,7 @@ const naming = [
 const erasedAt = (atMs: number, isSuppressed = false): Record<string, Erasure> =>
   Object.fromEntries(Object.keys(erasedIdentifiers).map((key) => [key, { atMs, isSuppressed }]));
 
-test('planVisitors: an event received until the erasure of any of its identifiers is dropped, and changes nothing', () => {
+test('planVisitors: an event with an erased identifier, received before or at the erasure, is dropped and changes nothing', () => {
   // A new visitor may have its identifiers by then.
   for (const from of [
     known([], [], erasedAt(1_000)),
@@ -147,7 +147,7 @@ test('planVisitors: an event received after the erasure begins a new visitor, un
   expect(ids(plan(naming, known([], [], erasedAt(999, true))))).toEqual(naming.map(() => 'erased'));
 });
 
-test('planVisitors: what changes nothing writes nothing', () => {
+test('planVisitors: an event that changes nothing writes nothing', () => {
   const from = known([stored('u', { properties: { city: 'Oslo' } })]);
   expect(plan([touch({ userId: 'u' }, { city: 'Oslo' }, { zip: '' })], from).writes).toEqual([]);
 });
@@ -167,7 +167,7 @@ test('planVisitors: properties beyond the limit are left out, clearing still wor
   expect(propertiesOf(result).map((properties) => Object.keys(properties))).toEqual([['a'], []]);
 });
 
-test('planVisitors: visitors that would be too large as one stay two, and keep what they had', () => {
+test('planVisitors: two visitors that together would be too large are not merged and keep their properties', () => {
   const from = known(
     [stored('u', { properties: { a: 'x'.repeat(60) } }), stored('w', { properties: { b: 'y'.repeat(60) } })],
     [['external_id', 'x', 'w']],
@@ -186,7 +186,7 @@ test('planVisitors: the size limit counts bytes of UTF-8', () => {
   expect(sumLeftOut(result.outcomes).oversized).toBe(1);
 });
 
-test('planVisitors: an event whose visitor cannot be read is refused, and the others go on', () => {
+test('planVisitors: an event whose visitor cannot be read is refused, and other events are processed', () => {
   const from = known([stored('u', { isUnreadable: true })]);
   const result = plan([touch({ userId: 'u' }, { a: 1 }), touch({ userId: 'w' }, { a: 1 })], from);
   expect(ids(result)).toEqual(['refused', 'w']);
@@ -206,7 +206,7 @@ const alice = { first_name: 'Alice', email: 'alice@example.com' };
 const bob = { first_name: 'Bob', email: 'bob@example.com' };
 
 test.each<KeyTrust>(['server', 'public'])(
-  'planVisitors: two people on one device stay separate, and its own events go to the last one signed in (%s key)',
+  'planVisitors: two people on one device stay separate, and the device’s events go to the person signed in last (%s key)',
   (trust) => {
     const result = plan(
       [
@@ -230,7 +230,7 @@ test.each<KeyTrust>(['server', 'public'])(
   },
 );
 
-test('planVisitors: a device that was merged into one person is tied to the next, and both keep what they had', () => {
+test('planVisitors: a device that was merged into one person is signed in as the next, and the two people are not merged', () => {
   const from = known(
     [
       stored('v', { properties: { external_id: 'alice', ...alice } }),
@@ -260,7 +260,7 @@ test('planVisitors: the row of a device names the person signed in there, who is
   expect(result.writes).toEqual([]);
 });
 
-test('planVisitors: an e-mail address that two people use identifies who had it first', () => {
+test('planVisitors: an e-mail address that two people use identifies the person who had it first', () => {
   const email = 'office@example.com';
   const result = plan([
     person('alice', { emails: [email] }, { email }),
@@ -360,7 +360,7 @@ test('planVisitors: a public key may change a value of a public key, until a ser
   expect(propertiesOf(result).map(({ email }) => email)).toEqual(['x@b.c', 'x@b.c', 'x@b.c']);
 });
 
-test('planVisitors: a visitor of a public key that merges into a person brings no contact data over a server’s', () => {
+test('planVisitors: merging a public key’s visitor into a person does not replace contact data that a server set', () => {
   const result = plan([
     person('cust', {}, { email: 'a@b.c' }),
     sentWith('public', touch({ userId: 'd', emails: ['evil@x.y'] }, { email: 'evil@x.y', phone_number: '+666' })),
@@ -369,7 +369,7 @@ test('planVisitors: a visitor of a public key that merges into a person brings n
   expect(propertiesOf(result)[2]).toEqual({ external_id: 'cust', email: 'a@b.c', phone_number: '+666' });
 });
 
-test('planVisitors: a public key merges no visitors that a server gave different contact data', () => {
+test('planVisitors: a public key does not merge two visitors for whom a server set different contact data', () => {
   const result = plan([
     touch({ userId: 'user-42' }, { email: 'a@b.c' }),
     person('mallory', {}, { email: 'm@x.y' }),
@@ -380,7 +380,7 @@ test('planVisitors: a public key merges no visitors that a server gave different
   expect(propertiesOf(result)[3]).toEqual({ email: 'a@b.c' });
 });
 
-test('planVisitors: a server’s events of a userId it knows do not go to a person signed in there with a public key', () => {
+test('planVisitors: a server’s events of a userId that it has identified do not go to a person signed in there with a public key', () => {
   const events = [
     person('cust-42', { userId: 'user-42' }, { email: 'a@b.c' }),
     sentWith('public', person('mallory', { userId: 'user-42' }, { email: 'm@x.y' })),
@@ -476,7 +476,7 @@ test('planVisitors: only an alias merges two known people, and each externalId k
   );
 });
 
-test('planVisitors: events of a device alone go to the person who signed in there last', () => {
+test('planVisitors: events with only a device’s id go to the person who last signed in there', () => {
   fc.assert(
     fc.property(
       fc.array(anyEvent, { maxLength: 12 }),
@@ -500,7 +500,7 @@ test('planVisitors: events of a device alone go to the person who signed in ther
   );
 });
 
-test('planVisitors: a visitor with as many identifiers as it may have takes no further one, and its events are accepted', () => {
+test('planVisitors: a visitor at its limit of identifiers takes no further identifier, and its events are still accepted', () => {
   const full = stored('v', { externalIds: 1, emails: 1, aliases: 2, properties: { external_id: 'x' } });
   const from = known(
     [full, stored('anonymous'), stored('other', { aliases: 3, properties: { external_id: 'y' }, externalIds: 1 })],
@@ -536,7 +536,7 @@ test('planVisitors: a visitor with as many identifiers as it may have takes no f
   expect(survivor).toMatchObject({ externalIds: 2, emails: 1 + 1, aliases: 2 + 1 + 1 + 1 + 3 + 1 });
 });
 
-test('planVisitors: where an e-mail address decides, a signature of the externalId gives no rights over its visitor', () => {
+test('planVisitors: if the e-mail address decides who the visitor is, a signed externalId gives no rights over that visitor', () => {
   const from = known(
     [
       stored('victim', { properties: { email: 'v@b.c', phone_number: '+1' }, setByServer: 6, emails: 1 }),

@@ -88,7 +88,7 @@ const person = fc.record(
 );
 const visitor = fc.record({ properties: person, isKnown: fc.boolean(), hasEmail: fc.boolean() });
 
-test('split: the merges of any visitors are undone one by one, and each leaves the rows as they were before', async () => {
+test('split: merges of any visitors are undone one by one, and each undo leaves the rows as they were before the merge', async () => {
   const shapes = fc.record({
     visitors: fc.array(visitor, { minLength: 2, maxLength: 5 }),
     merges: fc.array(fc.tuple(fc.nat(4), fc.nat(4)), { minLength: 1, maxLength: 6 }),
@@ -131,7 +131,7 @@ test('split: the merges of any visitors are undone one by one, and each leaves t
   );
 });
 
-test('split: what the survivor was given since stays with it, and identities that others have by then are named', async () => {
+test('split: the survivor keeps properties set after the merge, and identities that other visitors have by then are reported', async () => {
   const account = randomUUID();
   const first = { city: 'Bern', zip: '1', custom_properties: { a: 1, b: 1 } };
   await store.resolve([touch(account, { userId: 'p', externalIds: ['x'] }, first)]);
@@ -160,7 +160,7 @@ test('split: what the survivor was given since stays with it, and identities tha
   expect(await resolvesTo(account, { emails: ['d@example.com'] })).toBe('other');
 });
 
-test('split: no event merges the two again, whatever they are merged with, and an alias does', async () => {
+test('split: no sign-in merges the two visitors again, even after one was merged with a third; a merge through the API does', async () => {
   const account = randomUUID();
   await store.resolve([touch(account, { userId: 'p', externalIds: ['x'] })]);
   await store.resolve([touch(account, { userId: 'd' }, { city: 'Oslo' })]);
@@ -179,7 +179,7 @@ test('split: no event merges the two again, whatever they are merged with, and a
   expect(await store.find(account, { id: 'e' })).toMatchObject({ id: 'p' });
 });
 
-test('split: only the newest merge of a survivor is undone, once, and none of an erased visitor', async () => {
+test('split: only the newest merge of a survivor can be undone, only once, and not after an erasure of its visitors', async () => {
   const account = randomUUID();
   for (const id of ['a', 'b', 'c', 'd']) await store.resolve([touch(account, { userId: id }, { city: id })]);
   expect(await join(account, 'b', 'c')).toMatchObject({ survivor: 'b' });
@@ -201,7 +201,7 @@ test('split: only the newest merge of a survivor is undone, once, and none of an
   expect(await listMerges(pool, account, ['b', 'c'], { before: undefined, limit: 9 })).toHaveLength(1);
 });
 
-test('merge: a large cluster is merged and given back without a write to its aliases', async () => {
+test('merge: a large cluster is merged and split off again without a write to its aliases', async () => {
   const account = randomUUID();
   await store.resolve([touch(account, { userId: 'old' })]);
   await store.resolve([touch(account, { userId: 'young' })]);
