@@ -18,7 +18,7 @@ import {
 
 const { external_id: ofId, email: ofEmail, phone_number: ofPhone } = bitOfProperty;
 
-test('server-set: a row has a bit for each protected property, and one for who is signed in on its device', () => {
+test('server-set: a row has a bit for each protected property, and a bit for a sign-in that a server sent', () => {
   expect(new Set([ofId, ofEmail, ofPhone, signedInBit]).size).toBe(4);
   expect([isServerSet(ofEmail | signedInBit, 'email'), isServerSet(ofId, 'email')]).toEqual([true, false]);
   expect([isSignedInByServer(ofId | signedInBit), isSignedInByServer(ofId)]).toEqual([true, false]);
@@ -39,7 +39,7 @@ test.each<[isServer: boolean, row: number, own: number, follows: boolean]>([
   [true, 0, ofId, false],
   [true, ofId, ofId | signedInBit, false],
 ])(
-  'server-set: an event of a server (%s) on a row with %i and a visitor with %i follows who signed in: %s',
+  'server-set: an event sent by a server (%s) on a row with bits %i and a visitor with bits %i follows the sign-in: %s',
   (...given) => {
     const [isServer, row, own, follows] = given;
     expect(followsSignIn(isServer, row, own)).toBe(follows);
@@ -73,11 +73,11 @@ test.each<[string, number, Record<string, unknown>, Record<string, unknown>, num
   ['null that cleared nothing leaves it', ofEmail, { email: null }, { email: 'a@b.c' }, ofEmail],
   ['an empty text and nothing say nothing', ofEmail, { email: '', phone_number: undefined }, {}, ofEmail],
   ['another property is not protected', 0, { city: 'Oslo' }, { city: 'Oslo' }, 0],
-])('server-set: after a server gave something: %s', (_what, bits, given, after, expected) => {
+])('server-set: the bits after a server sent properties: %s', (_what, bits, given, after, expected) => {
   expect(afterServerGave(bits, given, after)).toBe(expected);
 });
 
-test('server-set: what a public key may not change is what a server has set to something else', () => {
+test('server-set: a public key may not change a property that a server has set to another value', () => {
   const current = { external_id: 'x', email: 'a@b.c', phone_number: '+1' };
   const given = { external_id: 'y', email: 'A@b.c', phone_number: null, city: 'Oslo' };
   expect(keptFromPublic(ofId | ofEmail | ofPhone, current, given)).toEqual(['external_id', 'phone_number']);
@@ -88,7 +88,7 @@ test('server-set: what a public key may not change is what a server has set to s
   expect([...setByPublicOnly(ofId, { external_id: 'x', email: 'a@b.c' })]).toEqual(['email']);
 });
 
-test('server-set: two visitors contradict each other where a server set both, each to something else', () => {
+test('server-set: two visitors contradict each other if a server set the same property of both to different values', () => {
   const a = { bits: ofEmail | ofPhone, value: { email: 'a@b.c', phone_number: '+1' } };
   expect(contradict(a, { bits: ofEmail, value: { email: 'A@B.C' } })).toBe(false);
   expect(contradict(a, { bits: ofEmail, value: { email: 'd@b.c' } })).toBe(true);

@@ -91,7 +91,7 @@ test('trusted memory: a batch with anything new, or of an unknown visitor, is re
   expect(outcomes).toMatchObject([{ id: 'v' }, { id: 'u', properties: { value: { city: 'Rome' } } }]);
 });
 
-test('trusted memory: a process that was suspended does not trust it for events that came meanwhile', async () => {
+test('trusted memory: a process that was suspended does not trust its memory for events received meanwhile', async () => {
   stopClock();
   const [store, other, own] = [openStore(), createVisitorStore(pool), account()];
   await store.resolve([touch(own, 'u')]);
@@ -122,7 +122,7 @@ async function trustNow(store: PostgresVisitorStore, ...touches: VisitorTouch[])
   for (const one of touches) await store.lookUp([one]);
 }
 
-test('trusted memory: an event received after an erasure was answered begins a new visitor', async () => {
+test('trusted memory: an event received after the answer to an erasure begins a new visitor', async () => {
   const [store, own] = [openStore(), account()];
   await store.resolve([touch(own, 'u', { given: [{ city: 'Oslo' }] })]);
   const times: number[] = [];
@@ -138,7 +138,7 @@ test('trusted memory: an event received after an erasure was answered begins a n
   expect(await lookUp(store, touch(own, 'u', { at: at - 1 }))).toMatchObject([{ kind: 'erased' }]);
 });
 
-test('trusted memory: an event received after a merge or a split was answered meets it', async () => {
+test('trusted memory: a merge or split applies to every event received after its answer', async () => {
   const [store, own] = [openStore(), account()];
   await store.resolve([touch(own, 'u', { given: [{ city: 'Oslo' }] })]);
   await store.resolve([touch(own, 'v', { given: [{ zip: '0150' }] })]);

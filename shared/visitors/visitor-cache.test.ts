@@ -70,7 +70,7 @@ test('visitor cache: a row is not current if a newer version is reported while i
   expect([isCurrent('a'), isCurrent('b')]).toEqual([false, true]);
 });
 
-test('visitor cache: nothing is current from when changes are missed until it was read again', () => {
+test('visitor cache: after changes were missed, no row is current until it is read again', () => {
   const { cache, isCurrent, read } = rig();
   read(row('a'));
   cache.stopFollowing();
@@ -82,7 +82,7 @@ test('visitor cache: nothing is current from when changes are missed until it wa
   expect(isCurrent('a')).toBe(true);
 });
 
-test('visitor cache: an account that is spelled otherwise than in reported changes is never current', () => {
+test('visitor cache: a row whose account id is spelled otherwise than in reported changes is never current', () => {
   const { isCurrent, read } = rig();
   read(row('a', 1, account.toUpperCase()));
   expect(isCurrent('a', account.toUpperCase())).toBe(false);

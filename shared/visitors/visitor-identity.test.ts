@@ -17,12 +17,12 @@ test.each([
   expect(cleanText(given)).toBe(expected);
 });
 
-test('visitor identity: cleanEmail: is trimmed and lower case', () => {
+test('visitor identity: cleanEmail: the address is trimmed and in lower case', () => {
   expect(cleanEmail('  Ann@Example.COM ')).toBe('ann@example.com');
   expect(cleanEmail('   ')).toBeUndefined();
 });
 
-test('visitor identity: storedIdentity: keeps what an index holds and hashes what is longer', () => {
+test('visitor identity: storedIdentity: keeps a value that fits into an index and hashes a longer value', () => {
   expect(storedIdentity('x'.repeat(1_024))).toHaveLength(1_024);
   const long = storedIdentity('é'.repeat(1_000));
   expect(long).toMatch(/^sha256:[0-9a-f]{64}$/);

@@ -114,7 +114,7 @@ describe('applyProperties', () => {
   });
 });
 
-test('merged properties: what was written later wins, custom properties one by one', () => {
+test('merged properties: the value written later wins; custom properties are merged one by one', () => {
   const earlier = { city: 'Oslo', zip: '1', custom_properties: { a: 1, b: 1 }, consent: { ads: true } };
   const later = { city: 'Rome', custom_properties: { b: 2, c: 2 }, consent: { mail: true } };
   expect(new VisitorProperties(earlier).mergedWith(new VisitorProperties(later)).value).toEqual({
@@ -125,7 +125,7 @@ test('merged properties: what was written later wins, custom properties one by o
   });
 });
 
-test('visitor properties: the text of a visitor in lines is made once for each id', () => {
+test('visitor properties: the visitor’s part of a line is built once for each id', () => {
   const properties = new VisitorProperties({ city: 'Oslo' });
   const make = (id: string) => ({ id, before: '', behind: properties.text, bytes: 0, characters: 0 });
   const first = properties.lineOf('a', make);
@@ -133,7 +133,7 @@ test('visitor properties: the text of a visitor in lines is made once for each i
   expect(properties.lineOf('b', make)).toMatchObject({ id: 'b' });
 });
 
-test('visitor properties: their nesting depth is known for any number of levels', () => {
+test('visitor properties: nestDeeperThan is right for any number of levels, in any order of calls', () => {
   const properties = new VisitorProperties({ a: { b: [1] } });
   for (const levels of [3, 2, 3, 4, 1]) expect(properties.nestDeeperThan(levels)).toBe(levels < 3);
 });

@@ -55,7 +55,7 @@ const nextMillisecond = (atMs = Date.now()): Promise<void> =>
 const idOf = (outcome: VisitorOutcome | undefined): string =>
   outcome?.kind === 'resolved' ? outcome.id : `${outcome?.kind}`;
 
-test('visitor store: a visitor is found by id, externalId and e-mail address, in any spelling', async () => {
+test('visitor store: a visitor is found by id, by externalId, and by e-mail address in any spelling', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const email = { email: 'ann@example.com' };
@@ -90,7 +90,7 @@ test('visitor store: the property rules hold over several batches and stores', a
   expect(found?.properties).toEqual({ zip: '1', gender: 'f', custom_properties: { a: 1, b: 2, c: 3 } });
 });
 
-test('visitor store: what changes nothing writes nothing', async () => {
+test('visitor store: a batch that changes nothing writes nothing', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const batch = [touch(account, { externalIds: ['x'] }, { city: 'Oslo' })];
@@ -101,7 +101,7 @@ test('visitor store: what changes nothing writes nothing', async () => {
   expect(await store.find(account, { externalId: 'x' })).toEqual(before);
 });
 
-test('visitor store: a visitor with nothing to write is known at the look-up, while the others of the batch wait', async () => {
+test('visitor store: a look-up resolves a visitor with nothing to write, while other visitors of the batch wait for the write', async () => {
   const [known, other] = [randomUUID(), randomUUID()];
   const store = createVisitorStore(pool);
   await store.resolve([touch(known, { userId: 'u' }, { city: 'Oslo' })]);
@@ -243,7 +243,7 @@ test('visitor store: eight writers that merge crosswise end with one visitor and
   for (let n = 0; n < writers; n += 1) expect(found?.properties).toMatchObject({ [`own${n}`]: n, [`merged${n}`]: n });
 });
 
-test('visitor store: the last sign-in on a device is known in every store, and not read again by one that has it', async () => {
+test('visitor store: the last sign-in on a device is known in every store, and a store that has read it does not read it again', async () => {
   const account = randomUUID();
   const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
   const signIn = (externalId: string) =>
@@ -292,7 +292,7 @@ test('visitor store: one device, many writers: each person is one visitor, in an
   }
 });
 
-test('visitor store: what a server has set is kept from public keys in every store, and through merges', async () => {
+test('visitor store: a public key cannot change what a server has set, in any store or through a merge', async () => {
   const account = randomUUID();
   const attack = touch(account, { userId: 'd', externalIds: ['x'] }, { external_id: 'x', email: 'evil@x.y' });
   const email = { external_id: 'x', email: 'a@b.c' };
@@ -313,7 +313,7 @@ test('visitor store: what a server has set is kept from public keys in every sto
   });
 });
 
-test('visitor store: a value the database never accepts is not taken for an unavailable database', async () => {
+test('visitor store: a value that the database never accepts is refused, and not reported as an unavailable database', async () => {
   const store = createVisitorStore(pool);
   await expect(store.resolve([touch('no-uuid', { userId: 'u' })])).rejects.toThrow(VisitorsRefusedError);
   const away = openTestPool('postgres://missing@127.0.0.1:1/none', 20);
@@ -333,7 +333,7 @@ test('visitor store: odd ids and values come back as they were given', async () 
   expect((await store.find(account, { email: `${'É'.repeat(900)}@B.c` }))?.id).toBe(userId);
 });
 
-test('visitor store: numbers that the database writes with more digits are returned as they were sent, and no larger', async () => {
+test('visitor store: numbers that the database writes with more digits are returned no longer than they were sent', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const numbers = Object.fromEntries(Array.from({ length: 1_500 }, (_, n) => [`k${n}`, 1e300]));
@@ -428,7 +428,7 @@ test('visitor store: a change is seen when it is committed, however long ago it 
   }
 });
 
-test('visitor store: while a transaction stays open for more changes than are read at once, what is cached is confirmed', async () => {
+test('visitor store: if more changes than are read at once occur during an open transaction, cached visitors are confirmed', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const holder = await pool.connect();
@@ -460,7 +460,7 @@ test('visitor store: while a transaction stays open for more changes than are re
 });
 
 test.each(['the store that cleared it', 'another store'])(
-  'visitor store: an e-mail address that was cleared leads nowhere, in %s',
+  'visitor store: a cleared e-mail address no longer leads to its visitor, in %s',
   async (which) => {
     const account = randomUUID();
     const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
@@ -565,7 +565,7 @@ test('visitor store: a store with a cache returns what a store without one retur
   );
 });
 
-test('visitor store: where changes are not recorded, everything is confirmed; once they are, they are followed', async () => {
+test('visitor store: while changes are not recorded, visitors are always confirmed; once changes are recorded, the store follows them', async () => {
   const bare = await createDatabase();
   await migrate(bare.url);
   const own = openTestPool(bare.url, 3);
@@ -595,7 +595,7 @@ test('visitor store: where changes are not recorded, everything is confirmed; on
   }
 });
 
-test('visitor store: changes are deleted once every live reader has read them, and restored ones at once', async () => {
+test('visitor store: changes are deleted once every live reader has read them; changes from another server regardless of readers', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const now = vi.spyOn(performance, 'now');
@@ -648,7 +648,7 @@ const plansMade = [
   { when: 'each account has one visitor', first: 50 },
 ];
 
-test.each(plansMade)('visitor store: plans made while $when look at no other rows once they are full', async (plan) => {
+test.each(plansMade)('visitor store: plans made while $when read only a few rows of full tables', async (plan) => {
   const account = randomUUID();
   const bare = await createDatabase({ hasTwins: false });
   await migrate(bare.url);

@@ -45,7 +45,7 @@ const claim = (own: Partial<VisitorClaim> = {}): VisitorClaim => ({
   ...own,
 });
 
-test('merges: the older visitor survives; of two made at once the one with the smaller id, and a stored one before a new one', () => {
+test('merges: the older visitor survives; if equally old, the one with the smaller id; a stored visitor survives a new one', () => {
   const survivorOf = (a: Row, b: Row): string => mergeOf(working('a', a), working('b', b)).survivor.id;
   expect(survivorOf({ createdAtUs: 2 }, { createdAtUs: 1 })).toBe('b');
   expect(survivorOf({ createdAtUs: 1 }, { createdAtUs: 2 })).toBe('a');
@@ -55,7 +55,7 @@ test('merges: the older visitor survives; of two made at once the one with the s
   expect(mergeOf(fresh, working('z')).survivor.id).toBe('z');
 });
 
-test('merges: of two values without times the one that was written later stays, whichever survives', () => {
+test('merges: between two values without times, the value written later stays, whichever visitor survives', () => {
   const of = (a: number, b: number): unknown =>
     mergeOf(
       working('a', { updatedAtUs: a, properties: { city: 'Oslo', zip: '1' } }),
@@ -65,7 +65,7 @@ test('merges: of two values without times the one that was written later stays, 
   expect(of(2, 1)).toEqual({ city: 'Oslo', zip: '1' });
 });
 
-test('merges: what a server has set for one of the two stays, also where the other was written later', () => {
+test('merges: a value that a server set for one of the two visitors stays, even if the other’s value was written later', () => {
   const a = working('a', { updatedAtUs: 1, setByServer: 2, properties: { email: 'a@b.c', phone_number: '+1' } });
   const b = working('b', { updatedAtUs: 2, setByServer: 4, properties: { email: 'd@b.c', phone_number: '+2' } });
   for (const merged of [mergeOf(a, b), mergeOf(b, a)])
@@ -88,7 +88,7 @@ test('merges: the survivor gets all identifiers of both, and the loser keeps onl
   expect(identifiersOfVisitor(survivor)).toBe(22);
 });
 
-test('merges: undone merges are remembered up to a hundred, the newest ones', () => {
+test('merges: a merge keeps the newest hundred undone merges of both visitors', () => {
   const ids = (from: number, count: number): string[] =>
     Array.from({ length: count }, (_, n) => String(from + n).padStart(4, '0'));
   const survivor = working('a', { apart: ids(0, 60) });
@@ -99,7 +99,7 @@ test('merges: undone merges are remembered up to a hundred, the newest ones', ()
   expect(alone.apart).toEqual(ids(0, 120));
 });
 
-test('merges: a record has the properties that a row does not have', () => {
+test('merges: a record contains a visitor’s properties only if they differ from the stored row', () => {
   const unchanged = working('a', { setByServer: 1, apart: ['m'] });
   expect(stateOf(unchanged)).toEqual({ properties: undefined, setByServer: 1, apart: ['m'] });
   const changed = working('a');
@@ -107,7 +107,7 @@ test('merges: a record has the properties that a row does not have', () => {
   expect(stateOf(changed).properties?.value).toEqual({ city: 'Oslo' });
 });
 
-test('merges: an alias is the cause of a merge where it names two ids', () => {
+test('merges: an alias is recorded as the cause of a merge only if it names two ids', () => {
   const event = { id: 'e', sourceId: 's' };
   expect(causeOf(claim({ isAlias: true, externalIds: ['x', 'y'] }), event)).toEqual({
     kind: 'alias',
@@ -119,7 +119,7 @@ test('merges: an alias is the cause of a merge where it names two ids', () => {
     expect(causeOf(claim(own), undefined)).toEqual({ kind: 'signIn', identifier: 'externalId' });
 });
 
-test('visitors: a visitor with an externalId as a property is known, and counts one if its row has no count', () => {
+test('visitors: a visitor with an external_id property is known, and counts one externalId if its row has no count', () => {
   const known = working('a', { properties: { external_id: 'x' } });
   expect([isKnown(known), known.externalIds]).toEqual([true, 1]);
   expect(working('a', { externalIds: 3, properties: { external_id: 'x' } }).externalIds).toBe(3);
@@ -140,7 +140,7 @@ test.each<[order: string, VisitorClaim, boolean]>([
   expect(ranksEmailFirst({ ...defaultIdentityLimits, priority }, own)).toBe(expected);
 });
 
-test('identity limits: two visitors may together have as many identifiers as one, and no more', () => {
+test('identity limits: two visitors may together have as many identifiers as a single visitor, and no more', () => {
   const limits = { ...defaultIdentityLimits, emailsMax: 3, userIdsMax: 4 };
   const counted = (emails: number, aliases: number) => ({ emails, aliases });
   expect(exceedTogether(limits, counted(1, 1), counted(2, 1))).toBe(false);
@@ -162,7 +162,7 @@ test('identifiers: the length limit of an index counts bytes', () => {
   expect(storedIdentity('x'.repeat(1_025))).toMatch(/^sha256:/);
 });
 
-test('identifiers: a test event of a visitor that is not stored has the id that it names, or one made of its identifiers', () => {
+test('identifiers: an unstored visitor of a test event gets the id that the event names, or an id made of its identifiers', () => {
   const idOf = (own: Partial<VisitorClaim>, account = 'a'): string => unstoredVisitorId(account, claim(own));
   expect(idOf({ userId: 'u', anonymousId: 'n', externalIds: ['x'] })).toBe('u');
   expect(idOf({ anonymousId: 'n' })).toBe('n');
@@ -177,7 +177,7 @@ test('identifiers: a test event of a visitor that is not stored has the id that 
   expect(idOf({ externalIds: ['x'], emails: ['e'] })).toBe(made[0]);
 });
 
-test('erasures: an event of the moment of an erasure is erased, a later one is not, unless it is suppressed', () => {
+test('erasures: an event of the moment of an erasure is erased, a later event only if its identifier is suppressed', () => {
   const known = (isSuppressed: boolean) => ({
     visitor: () => undefined,
     identity: () => undefined,

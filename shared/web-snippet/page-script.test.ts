@@ -154,7 +154,7 @@ const values: readonly (readonly [name: string, value: unknown, sent: unknown])[
   ['half of a surrogate pair', '\ud800', '\ud800'],
 ];
 
-test.each(values)('page script: %s costs its property, never an event', async (_name, value, sentValue) => {
+test.each(values)('page script: %s affects only its property, never an event', async (_name, value, sentValue) => {
   const { call, names, sent } = openPage();
   call('track', 'Before', {});
   call('track', 'Odd', { n: value, good: 1 });
@@ -167,7 +167,7 @@ test.each(values)('page script: %s costs its property, never an event', async (_
   expect(sent[3]).toMatchObject({ externalId: 'ada', userProperties: { plan: 'pro' } });
 });
 
-test.each(values)('page script: %s as it is, in any call, stops nothing', async (_name, value) => {
+test.each(values)('page script: %s as an argument of any call stops no other call', async (_name, value) => {
   const { call, names, leave } = openPage({ queue: [['track', 'Early', value], value, ['track', value]] });
   for (const command of ['track', 'page', 'identify', 'consent', 'reset', 'nothing']) call(command, value, value);
   call(value, value);
@@ -213,7 +213,7 @@ test('page script: valid stored decisions and a valid stored id are used', async
   expect(sent[0]).toMatchObject({ userId: 'kept id', userProperties: { consent: { ads: true } } });
 });
 
-test('page script: what a page sends at its end fits into beacons, whatever alphabet its texts use', async () => {
+test('page script: events sent as a page ends fit into beacons, whatever alphabet their texts use', async () => {
   const { call, beacons, leave } = openPage();
   await vi.advanceTimersByTimeAsync(10);
   call('track', 'Too large', { text: '文'.repeat(30_000) });
@@ -223,7 +223,7 @@ test('page script: what a page sends at its end fits into beacons, whatever alph
   expect(sent.map(({ event }) => event)).toEqual(Array.from({ length: 20 }, (_, n) => `Event ${n}`));
 });
 
-test('page script: an address with endless parameters leaves room for the others of its batch', async () => {
+test('page script: a page address with thousands of parameters leaves room for the other events of its batch', async () => {
   const query = Array.from({ length: 3_000 }, (_, n) => `utm_${n}=${'x'.repeat(300)}`).join('&');
   const { call, names, bodies } = openPage({ href: `https://shop.test/?${query}` });
   for (let n = 0; n < 50; n += 1) call('track', `Event ${n}`, {});
@@ -231,7 +231,7 @@ test('page script: an address with endless parameters leaves room for the others
   expect(Math.max(...bodies.map((body) => body.length))).toBeLessThan(5 * 1024 ** 2);
 });
 
-test('page script: a page that is loaded ahead of a visit sends nothing before the visit', async () => {
+test('page script: a prerendered page sends nothing before it is visited', async () => {
   const { names, fire, asked, sent } = openPage({ pages: true, prerendering: true, queue: [['track', 'Early', {}]] });
   expect(await names()).toEqual([]);
   expect(asked()).toBe(0);
@@ -240,7 +240,7 @@ test('page script: a page that is loaded ahead of a visit sends nothing before t
   expect(sent[0]?.userId).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('page script: a page that comes back out of the cache is seen once more', async () => {
+test('page script: a page restored from the browser’s cache sends its page view again', async () => {
   const { names, fire } = openPage({ pages: true });
   fire('pageshow', { persisted: false });
   expect(await names()).toEqual(['Page Viewed']);
@@ -248,7 +248,7 @@ test('page script: a page that comes back out of the cache is seen once more', a
   expect(await names()).toEqual(['Page Viewed', 'Page Viewed']);
 });
 
-test('page script: ids of clicks in the address, and the cookies of ad platforms, go along', async () => {
+test('page script: click ids in the page’s address and cookies of ad platforms are sent with events', async () => {
   const query = clickParameters.map((name) => `${name}=of-${name}`).join('&');
   const cookie = '_fbp=fb.1.2.3; _ttp=t; _epik=e; _scid=s; _uetvid=u; other=o';
   const { call, names, sent } = openPage({ href: `https://shop.test/?${query}&clid=none&id=none`, cookie });
@@ -261,7 +261,7 @@ test('page script: ids of clicks in the address, and the cookies of ad platforms
   expect(found).not.toHaveProperty('id');
 });
 
-test('page script: anchors and replaced addresses are the same page, routes after a # are not', async () => {
+test('page script: anchors and replaced addresses count as the same page, and routes after a # as new pages', async () => {
   const { names, fire, go, page, sent } = openPage({ pages: true, href: 'https://shop.test/a' });
   go('https://shop.test/a#faq');
   fire('popstate');
@@ -322,7 +322,7 @@ test('page script: an invalid id is reported on the console, and its traits are 
   expect(warnings).toHaveLength(3);
 });
 
-test('page script: a fetch that a tracer broke is tried again', async () => {
+test('page script: an event is sent again after a fetch that throws instead of rejecting', async () => {
   let calls = 0;
   const { call, names } = openPage({
     post: () => {
@@ -337,7 +337,7 @@ test('page script: a fetch that a tracer broke is tried again', async () => {
   expect(await names()).toEqual(['Seen']);
 });
 
-test('page script: a withdrawal that could not be sent is sent again under its old id, and no later event with it', async () => {
+test('page script: an unsent withdrawal of consent is sent again under its old id, without later events', async () => {
   const answers = [200, 503];
   const { call, names, sent, cookies } = openPage({
     post: () => Promise.resolve(Response.json({}, { status: answers.shift() ?? 200, headers: { 'retry-after': '5' } })),
@@ -359,7 +359,7 @@ test('page script: a withdrawal that could not be sent is sent again under its o
   expect(sent[2]?.userId).not.toBe(sent[0]?.userId);
 });
 
-test('page script: a page that ends with a withdrawal sends it in a beacon, and no later event', async () => {
+test('page script: a withdrawal of consent just before a page ends is sent in a beacon, without later events', async () => {
   const { call, names, beacons, leave } = openPage();
   call('track', 'Before', {});
   await names();
@@ -371,7 +371,7 @@ test('page script: a page that ends with a withdrawal sends it in a beacon, and 
   ]);
 });
 
-test('signals: an event has the answers, when it is sent, of the consent platforms in data-signals, and no others', async () => {
+test('signals: an event has the current answers of the consent platforms named in data-signals, and no other answers', async () => {
   let answer: (data: object, isDone: boolean) => void = () => undefined;
   const platform = {
     __tcfapi: (_command: string, _version: number, listen: typeof answer) => (answer = listen),
