@@ -21,7 +21,7 @@ afterAll(() => nats.stop());
 const store = (connection: Awaited<ReturnType<typeof connectLog>>, partition: number, msgId: string) =>
   publish(connection, ingestSubject(partition), Buffer.from(`payload of ${msgId}`), { msgId, timeoutMs: 45_000 });
 
-test('log gate: held messages reach the server only once released, in order; all other messages pass', async () => {
+test('log gate: held messages reach the server only after their release, in order; all other messages pass', async () => {
   const gate = await openLogGate(nats.url);
   const connection = await connectLog({ url: gate.url, name: 'gated' });
   const held = gate.hold('ingest.0', 'held');

@@ -160,7 +160,7 @@ test('split: the survivor keeps properties set after the merge, and identities t
   expect(await resolvesTo(account, { emails: ['d@example.com'] })).toBe('other');
 });
 
-test('split: no sign-in merges the two visitors again, even after one was merged with a third; a merge through the API does', async () => {
+test('split: no sign-in merges two split visitors again, even after one was merged with a third; a merge through the API does', async () => {
   const account = randomUUID();
   await store.resolve([touch(account, { userId: 'p', externalIds: ['x'] })]);
   await store.resolve([touch(account, { userId: 'd' }, { city: 'Oslo' })]);
