@@ -4,7 +4,6 @@ import type { DestinationRequest, ScriptedDestination } from '../../../shared/te
 import type { TestCollections } from '../../../shared/testing/test-account-config.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
-import type { DispatcherActor } from './dispatcher.ts';
 import type { OutcomeNote } from './settlement/outcome-observer.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig, TestEvent } from './testing/dispatcher-rig.ts';
@@ -36,6 +35,12 @@ function eventAt(n: number): Known {
     ...(visitor % 10 === 0 ? { consent: { advertising: false } } : {}),
   };
 }
+
+/** The visitors whose requests fail as long as this version is live. */
+const failing = (version: number): ReadonlySet<string> => new Set([20, 100, 180].map((n) => `v${n + version}`));
+
+const eventsOf = ({ body }: DestinationRequest): readonly Known[] =>
+  ([JSON.parse(body)].flat() as readonly Sent[]).map(({ event }) => eventAt(Number(event.id.slice(1))));
 
 /** What the judge expects a version to do, written without the product's rules. */
 type Version = {
@@ -116,19 +121,29 @@ type Arrived = { readonly live: number; readonly erased: ReadonlySet<string>; st
 test('published changes: each request is made by the version that is live, and each outcome names it', async () => {
   const versions = versionsOf(rig.destinationId, sink.url);
   const arrived: Arrived[] = [];
+  /** Answers that the destination does not give yet. It gives one per permit, so no change comes after the backlog. */
   const held: (() => void)[] = [];
+  let permits = 0;
+  const permit = (answers: number): void => {
+    const given = held.splice(0, answers);
+    for (const answer of given) answer();
+    permits = answers - given.length;
+  };
   /** By version: the number of requests of the previous version that may arrive after its publishing. */
   const onTheWire = new Map<number, number>();
   let live = 0;
-  let isHolding = false;
+  let whenNextArrives: (() => void) | undefined;
   let erased: ReadonlySet<string> = new Set();
-  sink.answer(() => {
-    // Some requests fail, so that at each change events wait for retries, and others for those events.
-    const isFailing = live < versions.length && arrived.length % 4 === 3;
-    const status = isFailing ? 503 : 200;
+  sink.answer((request) => {
+    // A quarter of the requests fail. Those of three visitors fail until the next version is published, so that at each
+    // change events wait for retries, and others for those events.
+    const isFailing = arrived.length % 4 === 3 || eventsOf(request).some(({ visitor }) => failing(live).has(visitor));
+    const status = isFailing && live < versions.length ? 503 : 200;
     arrived.push({ live, erased, status });
-    if (!isHolding) return status;
-    return new Promise((resolve) => held.push(() => resolve(status)));
+    whenNextArrives?.();
+    if (permits === 0) return new Promise((resolve) => held.push(() => resolve(status)));
+    permits -= 1;
+    return status;
   });
   const publish = (): void => {
     live = rig.configure(versions[live]?.collections() ?? {});
@@ -144,28 +159,42 @@ test('published changes: each request is made by the version that is live, and e
   const sender = { ...defaultSettings.sender, connectionsMax: connections };
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries, concurrency: connections * 2, sender });
 
+  const someWait = (): Promise<void> =>
+    until('some wait for a retry, and others behind them', () => {
+      const { visitors_waiting: waiting = 0, events_parked: parked = 0 } = dispatcher.stats();
+      const isReached = waiting > 0 && parked > 0;
+      permit(isReached ? 0 : 10);
+      return isReached;
+    });
   /** Publishes while requests are being made: those on the wire by then may be of the previous version. */
   const changeInFlow = async (): Promise<void> => {
-    await untilWaiting(dispatcher);
-    onTheWire.set(live + 1, dispatcher.stats()['requests_in_flight'] ?? 0);
-    publish();
+    await someWait();
+    const before = live;
+    whenNextArrives = () => {
+      whenNextArrives = undefined;
+      onTheWire.set(live + 1, dispatcher.stats()['requests_in_flight'] ?? 0);
+      publish();
+    };
+    permit(connections * 2);
+    await until('a request arrives', () => live > before);
   };
   /** Publishes while every request on the wire is at the destination: none of the previous version arrives later. */
   const change = async (more: () => Promise<void> = () => Promise.resolve()): Promise<void> => {
-    await untilWaiting(dispatcher);
-    isHolding = true;
+    await someWait();
     await until(
       'the requests in flight are at the destination, or wait for a connection',
       () => held.length > 0 && held.length === Math.min(connections, dispatcher.stats()['requests_in_flight'] ?? 0),
     );
     publish();
     await more();
-    isHolding = false;
-    for (const answer of held.splice(0)) answer();
+    permit(Infinity);
   };
   const someSent = async (): Promise<void> => {
     const before = arrived.length;
-    await until('this version has sent some', () => arrived.length > before + 20);
+    await until('this version has sent some', () => {
+      permit(10);
+      return arrived.length > before + 20;
+    });
   };
   const erase = async (ids: readonly string[]): Promise<void> => {
     const [first = ''] = ids;
@@ -188,6 +217,7 @@ test('published changes: each request is made by the version that is live, and e
   publish();
   await until('the backlog is done', async () => (await rig.unfinished()) === 0);
   const beforeDisabled = sent;
+  permit(0);
   await sendMore(500);
   await change();
   await until('the rest is skipped', async () => (await rig.unfinished()) === 0);
@@ -206,12 +236,6 @@ test('published changes: each request is made by the version that is live, and e
   expect(await rig.deadLetters()).toEqual([]);
   expect(dispatcher.stats()).toMatchObject({ events_held: 0, visitors_waiting: 0, events_parked: 0, missed_events: 0 });
 });
-
-const untilWaiting = (dispatcher: DispatcherActor): Promise<void> =>
-  until('some wait for a retry, and others behind them', () => {
-    const { visitors_waiting: waiting = 0, events_parked: parked = 0 } = dispatcher.stats();
-    return waiting > 0 && parked > 0;
-  });
 
 type Sent = { readonly event: { readonly id: string; readonly event_properties: object } };
 
