@@ -37,6 +37,7 @@ test('roles: a viewer cannot change the configuration, and an editor can change 
     'POST /event-views',
     'POST /events/{event}/ways',
     'POST /rules/matches',
+    'POST /sources/tokens/check',
     'POST /tracking-plan/try',
   ]);
   const administered = ['account:update', 'key:create', 'key:delete', 'user:create', 'user:delete', 'user:update'];

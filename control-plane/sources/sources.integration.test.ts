@@ -225,7 +225,7 @@ test('signing secret: is stored sealed for gateways, is read back masked, and st
   expect((await client.patch(path, { signingSecret: null })).body.signingSecret).toBeNull();
 });
 
-test('check a key: each cause of a 401 is told from the others, and a key of another account is unknown', async () => {
+test('check a key: each cause of a 401 has a state of its own, and a key of another account is unknown', async () => {
   const own = await plane.newAccount();
   const { body: source } = await own.post('/sources', { type: 'NodejsApi', name: 'Shop' });
   const { body: keys } = await own.get(`/sources/${source.id}/tokens`);

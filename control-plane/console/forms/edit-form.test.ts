@@ -19,6 +19,7 @@ const sources = import.meta.glob<string>('../**/*.tsx', { query: '?raw', import:
 const exceptions = [
   '../design/confirm.tsx',
   '../shell/sign-in-page.tsx',
+  '../sources/check-key-card.tsx',
   '../destinations/test-tab.tsx',
   './edit-form.tsx',
 ];
