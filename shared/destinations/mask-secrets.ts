@@ -60,7 +60,7 @@ export function createSecretMasker(
 /** Start and end of a secret in a text. */
 type Span = readonly [start: number, end: number];
 
-/** The spans of a form in a text, also those that overlap one another. */
+/** Every occurrence of one form of a secret in a text, including occurrences that overlap. */
 function spansOf(text: string, form: string): Span[] {
   const spans: Span[] = [];
   for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) spans.push([at, at + form.length]);
@@ -120,7 +120,7 @@ export function createRequestMasker(
   };
 }
 
-/** The forms that a text takes in a URL, a form, JSON, HTML or an encoding. */
+/** The ways in which a secret may be written in a URL, a form body, JSON, HTML or an encoding. */
 function formsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const percent = percentEncoded(secret);

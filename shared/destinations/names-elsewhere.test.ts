@@ -8,9 +8,11 @@ type Names = {
     Record<
       string,
       {
-        /** By the id of a destination in Segment's catalogue: the current name, then earlier names. */
+        /**
+         * Names of a destination in Segment's catalogue, by its id there: first the current name, then earlier names.
+         */
         readonly segment?: Readonly<Record<string, readonly string[]>>;
-        /** By the name of a RudderStack definition: the displayed name. */
+        /** The displayed name of a destination in RudderStack, by the name of its definition. */
         readonly rudderstack?: Readonly<Record<string, string>>;
       }
     >

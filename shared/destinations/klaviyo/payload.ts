@@ -141,8 +141,8 @@ const streetOf = (address: unknown): string | undefined =>
   isJsonObject(address) ? textOf(address['street']) : textOf(address);
 
 /**
- * The changes of custom properties other than replacement, from the settings and from the event's Klaviyo options.
- * Only values that this identify carries are added to or removed from lists; earlier ones were applied before.
+ * Which custom properties to append to, remove from or unset, by the settings and the event's Klaviyo options. Only
+ * values that this identify carries are added to or removed from lists; earlier ones were applied before.
  */
 function patchOf(event: OutboundEvent, appendTraits: readonly string[]) {
   const said = saidTraitsOf(event);
@@ -175,8 +175,8 @@ export type SubscriptionOrigin = {
 };
 
 /**
- * The resource of a job that subscribes or unsubscribes a profile. The time of consent is that of a late event, else
- * the time of the job. Throws UnfitEventError if the profile has no address for any of the channels.
+ * The resource of a job that subscribes or unsubscribes a profile. If the event is late, its own time is the time of
+ * consent, otherwise the time of the job. Throws UnfitEventError if the profile has no address for any of the channels.
  */
 export function klaviyoSubscription(
   { action, channels }: Subscription,

@@ -47,8 +47,8 @@ const settings = {
 /**
  * LinkedIn Ads, Conversions API: `POST /rest/conversionEvents` as a Rest.li batch.
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api (adding multiple
- * conversion events in a batch). LinkedIn has conversion rules in place of event names. LinkedIn has no limited use, so
- * events with `limited_data_use` are skipped.
+ * conversion events in a batch). LinkedIn has conversion rules in place of event names. LinkedIn has no field for
+ * limited use, so events with `limited_data_use` are skipped.
  */
 export const linkedinAdsCapi = defineDestination({
   id: 'LinkedInAdsCAPI',
@@ -113,8 +113,8 @@ function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
 }
 
 /**
- * Because of one invalid event LinkedIn refuses all, with a 422 whose message names the invalid ones (`Index: 3, ERROR
- * :: …`). The outcome of these is a refusal, that of the others a retry.
+ * If one event is invalid, LinkedIn refuses the whole batch with a 422 whose message names the invalid events (`Index:
+ * 3, ERROR :: …`). Invalid events are refused; the others are retried.
  */
 function refusedRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const message = jsonAnswer(answer)?.['message'];

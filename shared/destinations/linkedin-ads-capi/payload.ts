@@ -53,7 +53,10 @@ function user(event: SentEvent): JsonObject {
   return { userIds, userInfo: info };
 }
 
-/** The person's name, work and country, unhashed; undefined unless both names are known, without which none match. */
+/**
+ * The person's name, work and country, unhashed; undefined unless both names are known, because LinkedIn cannot match a
+ * person without them.
+ */
 function userInfo({ firstName, lastName, jobTitle, companyName, country }: KnownPerson): JsonObject | undefined {
   if (firstName === undefined || lastName === undefined || isHash(firstName) || isHash(lastName)) return undefined;
   return {

@@ -23,8 +23,8 @@ const row = Type.Object({
 });
 
 /**
- * Conversions API as a Rest.li batch: each element of a response has its own status. Because of one invalid element
- * LinkedIn refuses all, with a 422 that names the element.
+ * Conversions API as a Rest.li batch: each element of a response has its own status. If one element is invalid,
+ * LinkedIn refuses all with a 422 that names it.
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api
  */
 export const linkedinPlatform = definePlatform({

@@ -43,8 +43,8 @@ const settings = {
  * https://conversions.liveintent.com/api-guide; the limit of 100 rows comes from
  * https://docs.dataflysignal.com/integrations/advertising/liveintent. A conversion is matched by hashes of the e-mail
  * address, or by IP address and browser. Since conversions have no names, a setting selects which events are sent. A
- * 204 means that all rows were accepted, a 200 that some were refused but not which, so both count as delivered. The
- * event id is `eventId`, by which LiveIntent deduplicates.
+ * 204 means that all rows were accepted, a 200 that some were refused, without naming them, so both count as delivered.
+ * The event id is `eventId`, by which LiveIntent deduplicates.
  */
 export const liveIntent = defineDestination({
   id: 'LiveIntent',

@@ -25,8 +25,8 @@ const row = Type.Object({
 });
 
 /**
- * Conversions of LiveIntent: 204 if all rows are accepted. If some are refused, LiveIntent responds 200, but this
- * platform 400. https://conversions.liveintent.com/api-guide
+ * Conversions of LiveIntent: 204 if all rows are accepted. If some are refused, LiveIntent responds with 200, but this
+ * simulation responds with 400. https://conversions.liveintent.com/api-guide
  */
 export const liveIntentPlatform = definePlatform({
   endpoints: [

@@ -91,9 +91,9 @@ const settings = {
  * Mailchimp Marketing API 3.0: the visitor of an $identify with `PUT /3.0/lists/{audience}/members/{hash}`
  * (https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/), an event with `POST
  * …/members/{hash}/events` (https://mailchimp.com/developer/marketing/api/list-member-events/add-event/); one per
- * request. Unlike the bulk call, this one does not reset the status of people who unsubscribed. Events of people who
- * are not members fail with 404. Event names have 2 to 30 letters, digits, `_` and `-`, and values are texts.
- * Mailchimp does not deduplicate; it allows ten simultaneous connections and responds 429 beyond that.
+ * request. Unlike the bulk call, the `PUT` does not reset the status of people who unsubscribed. Events of people who
+ * are not members fail with 404. Event names have 2 to 30 letters, digits, `_` and `-`, and values are texts. Mailchimp
+ * does not deduplicate; it allows ten simultaneous connections and responds 429 beyond that.
  */
 export const mailchimp = defineDestination({
   id: 'Mailchimp',
@@ -186,7 +186,9 @@ function member(event: OutboundEvent, email: string, given: Given): JsonObject {
   };
 }
 
-/** Interests by id, from traits; one whose trait is neither true nor false is left out, and so remains unchanged. */
+/**
+ * Interests by id, from traits. An interest whose trait is neither true nor false is left out, so it remains unchanged.
+ */
 function interestsOf(traits: JsonObject, pairs: readonly Pair[]): JsonObject | undefined {
   const chosen = pairs.flatMap(([trait, interest]) => {
     const value = textForm(traits[trait])?.toLowerCase();

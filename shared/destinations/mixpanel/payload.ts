@@ -69,7 +69,7 @@ export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }:
   return {
     event: name,
     properties: {
-      // Mixpanel derives the location from an IP address; without 0 it would take the address of this server.
+      // Mixpanel derives the location from an IP address; without `ip: 0` it would use the address of this server.
       ip: 0,
       ...renameMembers(context, contextNames),
       ...(group === undefined || groupKey === undefined ? {} : { [groupKey]: group }),
@@ -82,7 +82,7 @@ export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }:
   };
 }
 
-/** The names of the traits that update a profile in another way than `$set`, and of the properties to add up. */
+/** The traits that update a profile by an operation other than `$set`, and the properties to add up. */
 export type MixpanelProfileSettings = {
   readonly identityMerge: IdentityMerge;
   readonly setOnceTraits: readonly string[];

@@ -13,7 +13,6 @@ import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 
-/** OpenAI's action sources. */
 export const openaiActionSources = [
   'web',
   'mobile_app',
@@ -56,7 +55,7 @@ export function openaiEvent(event: SentEvent, standardSource: string, nowMs: num
 
 const standardName = platformEventNames('OpenAIAds');
 
-/** Data types by event type. Event types that are not listed have `contents`, custom events `custom`. */
+/** Data types by event type. Event types that are not listed have `contents`; custom events have `custom`. */
 const shapes: ReadonlyMap<string, string> = new Map([
   ['app_installed', 'customer_action'],
   ['app_opened', 'customer_action'],
@@ -68,8 +67,8 @@ const shapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The visitor's data; undefined without any, since OpenAI can attribute an event by its `oppref` alone. City and ZIP
- * code are left out because OpenAI accepts them only unhashed.
+ * The visitor's data; undefined if there is none, since OpenAI can attribute an event by its `oppref` alone. City and
+ * ZIP code are left out because OpenAI accepts them only unhashed.
  */
 function user(event: SentEvent): JsonObject | undefined {
   const { email } = hashPerson(knownPerson(event));

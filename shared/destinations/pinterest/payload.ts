@@ -39,13 +39,15 @@ export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEve
   };
 }
 
-/** Pinterest's action sources. */
 const pinterestActionSources = ['web', 'offline', 'app_android', 'app_ios'] as const;
 
 /** The destination's action source, and the app id of app events. */
 export type PinterestSource = { readonly actionSource: string; readonly appId: string | undefined };
 
-/** The action source that the event names, else the destination's; if that is web, app events are still app events. */
+/**
+ * The action source that the event names, otherwise the destination's. If the destination's is web, app events still
+ * get their app source.
+ */
 function actionSourceOf(event: SentEvent, standard: string): string {
   const named = namedActionSource(event, pinterestActionSources);
   if (named !== undefined) return named;

@@ -38,8 +38,8 @@ const settings = {
  * Plausible Analytics, hosted or self-hosted. https://plausible.io/docs/events-api
  *
  * Plausible stores no visitors, but distinguishes them by the IP address and browser of a request. The request
- * therefore carries the visitor's, and an event without a browser is refused. There is no field for the event time, so
- * an event counts at the time of arrival.
+ * therefore carries the visitor's IP address and browser, and an event without a browser is refused. There is no field
+ * for the event time, so an event counts at the time of arrival.
  */
 export const plausible = defineDestination({
   id: 'Plausible',

@@ -136,7 +136,10 @@ const overQuota: Outcome = {
   isThrottled: true,
 };
 
-/** Whether PostHog dropped the events of a project over its quota, which gets a 200; only newer servers report this. */
+/**
+ * Whether PostHog dropped the events because the project is over its quota. PostHog then still responds with 200, and
+ * only newer servers report the drop.
+ */
 function isOverQuota(answer: OutboundAnswer): boolean {
   const limited = jsonAnswer(answer)?.['quota_limited'];
   return Array.isArray(limited) && limited.includes('events');

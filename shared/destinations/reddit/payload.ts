@@ -13,10 +13,8 @@ import { hashDatum, knownPerson, e164Of, matchingId, normaliseEmail } from '../s
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 const daysMax = 7;
-/** Reddit's action sources. */
 export const redditActionSources = ['WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'] as const;
 
-/** Reddit's tracking types. */
 export const redditTrackingType =
   /^(PAGE_VISIT|VIEW_CONTENT|SEARCH|ADD_TO_CART|ADD_TO_WISHLIST|PURCHASE|LEAD|SIGN_UP|CUSTOM)$/;
 
@@ -25,7 +23,8 @@ type RedditSettings = { readonly actionSource: string; readonly eventTypes: read
 /**
  * An event of Reddit's Conversions API version 3,
  * https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events, once for each tracking type that the
- * settings assign, else once. Throws UnfitEventError if the event is too old or has no identifier for Reddit.
+ * settings assign to its name, or once if they assign none. Throws UnfitEventError if the event is too old or has no
+ * identifier for Reddit.
  */
 export function redditEvents(event: SentEvent, settings: RedditSettings, nowMs: number): readonly JsonObject[] {
   const name = event.name.trim().toLowerCase();
@@ -53,8 +52,8 @@ function redditEvent(event: SentEvent, type: string | undefined, standardSource:
 const standardName = platformEventNames('Reddit');
 
 /**
- * Match keys, hashed (also the IP address) as https://business.reddithelp.com describes. Throws UnfitEventError without
- * any, unless there is a click id, because User-Agent and screen size alone match no person.
+ * Match keys, hashed (also the IP address) as https://business.reddithelp.com describes. Throws UnfitEventError if
+ * there are no match keys and no click id, because User-Agent and screen size alone match no person.
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   const person = knownPerson(event);

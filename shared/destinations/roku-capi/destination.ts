@@ -133,7 +133,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** The address without its suffix from a plus on, which Roku removes for every mail provider. */
+/** The e-mail address without its plus suffix (`+…` before the @), which Roku removes for every mail provider. */
 function withoutAlias(text: string): string | undefined {
   return normaliseEmail(text)?.replace(/\+[^@]*@/, '@');
 }

@@ -19,7 +19,7 @@ export type CommerceItem = {
   readonly price: number | undefined;
   readonly quantity: number;
   /**
-   * The product's remaining properties. If the event itself is the product, only the properties in
+   * The product's remaining properties. If the event itself is the product, these are only the properties in
    * `ofOneProduct`.
    */
   readonly others: JsonObject;

@@ -4,7 +4,7 @@ import type { SentEvent } from './event.ts';
 
 /** The device of an app event. */
 export type Device = {
-  /** Undefined if the event does not name the platform, or names another one. */
+  /** Undefined if the event does not name the platform, or names another platform. */
   readonly platform: 'ios' | 'android' | undefined;
   /** The advertising id: Apple's IDFA or Google's AAID. Undefined if the person disabled it. */
   readonly advertisingId: string | undefined;

@@ -13,7 +13,7 @@ import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
 import { withoutMembers } from './json.ts';
 
-/** The event's head, without parsing the event if possible. */
+/** The event's head. Parses the event only if the head is not available. */
 export function outboundHead(event: OutboundEvent): EventHead {
   return event.head ?? headOf(event.resolved);
 }
@@ -100,8 +100,8 @@ export type SentEvent = {
   readonly context: JsonObject;
   readonly visitor: ResolvedVisitor;
   /**
-   * The deduplication id, shared with a browser pixel: the value of the property that the destination
-   * names, by default of the first property found in `deduplicationNames`; else the event id.
+   * The deduplication id, shared with a browser pixel: the value of the property that the destination names or, if it
+   * names none, of the first property found in `deduplicationNames`. Without such a value, the event id.
    */
   readonly deduplicationId: string;
   /** ISO 4217 currency for amounts without one; undefined if the destination has no default. */

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { defineEnv } from '../../runtime/env.ts';
 import { optionalText } from '../../runtime/variables.ts';
 
-/** The variables of the embedded servers. */
+/** Variables that select and verify the nats-server binary of embedded servers. */
 export const { variables: embeddedEnv, read: readEmbeddedEnv } = defineEnv({
   SLUICE_NATS_SERVER: optionalText('Path of a nats-server binary to use instead of looking for one'),
   SLUICE_NATS_SERVER_SHA256: optionalText(

@@ -260,7 +260,7 @@ type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(
 type Redial = {
   /** The library's `reconnectDelayHandler`, called before each try. Returns a wait in ms. */
   readonly delayMs: () => number;
-  /** Sets the client whose last tries are checked; before that there are none. */
+  /** Sets the client whose latest connection attempts are checked; until it is set, no attempts are known. */
   attach(client: unknown): void;
 };
 
