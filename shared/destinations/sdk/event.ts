@@ -110,7 +110,7 @@ export type SentEvent = {
 
 /** Settings that control how events are read. */
 export type ReadingSettings = {
-  /** The property with the deduplication id; by default the first one found in `deduplicationNames`. */
+  /** The property with the deduplication id; by default the first property found in `deduplicationNames`. */
   readonly deduplicationProperty?: string | undefined;
   readonly defaultCurrency?: string | undefined;
 };
@@ -184,8 +184,8 @@ export function traitsOf(event: OutboundEvent): JsonObject {
 }
 
 /**
- * The traits that the identify itself carries, without earlier traits, for platforms that merge
- * profiles. If a mapping matches, the whole mapped payload.
+ * The traits that the identify itself carries, without earlier traits, for platforms that merge profiles. If a mapping
+ * matches, the whole mapped payload counts instead.
  */
 export function saidTraitsOf(event: OutboundEvent): JsonObject {
   return mappedProperties(event) === undefined ? flat(event.resolved.event.event_properties) : traitsOf(event);
@@ -220,7 +220,7 @@ const noProperties: ReadonlySet<string> = new Set([
   'aaid',
 ]);
 const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
-/** Members of a visitor that are no traits, because requests have fields of their own for them. */
+/** Members of a visitor that are not sent as traits, because requests have fields of their own for them. */
 const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip', clickIdsProperty]);
 const ownProperties: ReadonlySet<string> = new Set(['custom_properties']);
 

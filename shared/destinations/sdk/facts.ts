@@ -19,9 +19,9 @@ export type KindFacts = {
    * not for advertising.
    */
   readonly limitedUse?: string;
-  /** Google's consent types in requests, as in an event's `consent` property. */
+  /** Google's consent types that requests carry, under the names in an event's `consent` property. */
   readonly consentTypes?: readonly GoogleConsentType[];
-  /** Sources: pages of the platform, else open-source implementations. */
+  /** Pages of the platform that state these facts; open-source implementations if the platform publishes none. */
   readonly sources: readonly [string, ...string[]];
   /** Date of the last comparison with the sources, `yyyy-mm-dd`. */
   readonly checked: string;

@@ -21,8 +21,8 @@ export function hashForGoogle(person: KnownPerson): GoogleHashes {
 }
 
 /**
- * The address in lower case; for Gmail addresses without dots and without the suffix from a plus to
- * the @.
+ * The address in lower case. Gmail ignores dots and a plus suffix (`+…` before the @), so both are removed from its
+ * addresses.
  */
 export function googleEmail(text: string): string | undefined {
   const email = normaliseEmail(text.replaceAll(/\s/g, ''));

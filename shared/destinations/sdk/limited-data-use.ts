@@ -8,10 +8,10 @@ import type { SentEvent } from './event.ts';
 import { knownPerson } from './person.ts';
 
 /**
- * Whether an event is for limited use, so it may count as a conversion but not identify a person. Set
- * by the property `limited_data_use` of the event (a mapping can set it) or else of the visitor's
- * `consent`. Every advertising kind sends it in the platform's own fields; a kind whose platform
- * has none skips the event.
+ * Whether an event is for limited use, so it may count as a conversion but not identify a person. Set by the event's
+ * property `limited_data_use` (also by a mapping), otherwise by that property of the visitor's `consent`. Every
+ * advertising kind sends the limit in its platform's own fields; if the platform has no such fields, the kind skips the
+ * event.
  */
 export function isLimited({ properties, visitor }: SentEvent): boolean {
   const given = properties[limitedDataUse];
@@ -20,8 +20,8 @@ export function isLimited({ properties, visitor }: SentEvent): boolean {
 }
 
 /**
- * Whether an event is the customer's own and for unlimited use. For advertising kinds whose platform
- * has no limited use.
+ * Whether an event is the customer's own and for unlimited use. For advertising kinds whose platform has no fields for
+ * limited use.
  */
 export function acceptsUnlimitedEvents(event: OutboundEvent): boolean {
   return acceptsCustomerEvents(event) && !isLimited(sentEvent(event));
@@ -55,8 +55,7 @@ export function dataProcessingOptions(
 const californiaOnly: ReadonlyMap<string, number> = new Map([['US-CA', 1_000]]);
 
 /**
- * The person's country and region in ISO 3166 codes: `US` and `US-CA`. The region only for the
- * United States.
+ * The person's country and region in ISO 3166 codes: `US` and `US-CA`. The region is given only for the United States.
  */
 export function placeOf(event: SentEvent): {
   readonly country: string | undefined;

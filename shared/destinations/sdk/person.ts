@@ -63,9 +63,7 @@ const namesOf = {
   jobTitle: ['job_title'],
 } as const;
 
-/**
- * The visitor properties that identify a person. A mapping to `visitor.<name>` overrides one.
- */
+/** The visitor properties that identify a person. A mapping to `visitor.<name>` overrides the property `<name>`. */
 export const personalProperties: readonly string[] = Object.values(namesOf).map(([name]) => name);
 
 const keys = Object.keys(namesOf) as readonly (keyof typeof namesOf)[];
@@ -107,11 +105,10 @@ export function hashedMatchingId(event: SentEvent): string | undefined {
 export type HashedPerson = Readonly<Record<keyof typeof normalised | 'phone', string | undefined>>;
 
 /**
- * Personal data in the form that ad platforms match. Follows Meta's rules ("Customer information
- * parameters",
- * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters),
- * which the other platforms adopted; a kind whose platform differs hashes that field itself. A
- * value of 64 hexadecimal digits is already a hash and is sent unchanged.
+ * Personal data in the form that ad platforms match. Follows Meta's rules ("Customer information parameters",
+ * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters), which
+ * the other platforms adopted; where a platform's rule for a field differs, its kind hashes the field itself. A value
+ * of 64 hexadecimal digits is already a hash and is sent unchanged.
  */
 export function hashPerson(person: KnownPerson): HashedPerson {
   return {

@@ -31,9 +31,8 @@ const codeShape = /^[\w.:/#-]{1,64}$/;
 const messageCharsMax = 300;
 
 /**
- * The error code and message of a platform's response, in any of the usual places. Values that
- * differ between events are masked, so that failures can be grouped by the text and it contains no
- * personal data.
+ * The error code and message of a platform's response, in any of the usual places. Values that differ between events
+ * are masked, so that failures can be grouped by this text, and so that the text contains no personal data.
  */
 export function readPlatformError(answer: Pick<OutboundAnswer, 'status' | 'body'>): PlatformError {
   const { status, body } = answer;

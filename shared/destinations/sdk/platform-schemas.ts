@@ -32,8 +32,7 @@ export function oneOf(...words: readonly string[]): TSchema {
 }
 
 /**
- * An object with optional members and no others, because a member that the platform would ignore is a
- * mistake of the kind.
+ * An object with optional members and no others, because a kind that sends a member unknown to the platform is wrong.
  */
 export function partly(properties: TProperties): TSchema {
   return Type.Partial(Type.Object(properties), { additionalProperties: false });

@@ -97,7 +97,7 @@ export type PlatformEndpoint = {
   readonly rowsMax?: number;
   /** Maximum bytes of the body. */
   readonly bytesMax?: number;
-  /** Responses that differ from the platform's other endpoints. */
+  /** Responses that differ from those of the platform's other endpoints. */
   readonly answers?: Partial<PlatformAnswers>;
 };
 

@@ -67,7 +67,7 @@ export type Setting<Value> = {
 /** The settings of a kind by key, in display order. */
 export type SettingDeclarations = Readonly<Record<string, Setting<unknown>>>;
 
-/** The values that a kind's settings read. */
+/** The values returned by reading a kind's settings, by key. */
 export type SettingsOf<Declarations extends SettingDeclarations> = {
   readonly [Key in keyof Declarations]: Declarations[Key] extends Setting<infer Value> ? Value : never;
 };

@@ -2,10 +2,7 @@ import type { SentEvent } from './event.ts';
 
 /** A common business event, with its names. */
 type StandardEventDeclaration = {
-  /**
-   * The name in the vocabulary shared by customer data platforms
-   * (https://segment.com/docs/connections/spec), or close to it.
-   */
+  /** The name that customer data platforms share (https://segment.com/docs/connections/spec), or a name close to it. */
   readonly label: string;
   /**
    * Other names in common use, such as names of Google Analytics 4 and ad platforms: in lower case,
