@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findDestinationKind } from './registry.ts';
 
-// Refusals of settings that are lists or pairs, and of settings that are wrong only together.
+// Refusals of settings that are lists or pairs, and of settings that are valid alone but not together.
 test.each([
   ['AdobeAnalytics', { variables: 'plan = eVar251' }, 'settings.variables must be pairs such as plan = eVar5'],
   ['AdobeAnalytics', { variables: 'plan' }, 'settings.variables must be pairs'],

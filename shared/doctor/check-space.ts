@@ -9,7 +9,9 @@ const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 /** A folder on this machine that holds data. */
 export type DataPlace = {
   readonly folder: string;
-  /** The bytes that streams of the nats-server on the folder may still add; undefined if no nats-server uses it. */
+  /**
+   * Bytes that the streams of the nats-server that uses the folder may still add; undefined if no nats-server uses it.
+   */
   readonly untakenBytes?: number;
 };
 

@@ -35,7 +35,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Removes the deadline of an item that has ended; a removed deadline is ignored. */
+  /** Removes the deadline of an item that has ended; a deadline that was already removed is ignored. */
   end(deadline: Deadline): void {
     if (deadline.timed === undefined) return;
     const { earlier, later } = deadline;

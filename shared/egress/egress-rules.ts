@@ -48,7 +48,7 @@ export type EgressRules = {
 /** The rules forbid the address or the port. */
 export class EgressError extends Error {}
 
-// A public address that responds only within Azure, whose metadata and agents it serves.
+// A public address that only machines in Azure can reach; it serves Azure's metadata and agents.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
 // All allocated IPv6 addresses. The rest includes addresses that embed IPv4: ::7f00:1 is 127.0.0.1.
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');

@@ -34,7 +34,10 @@ export type OriginConnectionsOptions = {
   /** Maximum connections. Each lane may have one connection beyond this limit. */
   readonly connectionsMax: number;
   readonly silences: Deadlines;
-  /** Called when no connection is left, or the last sender has left. A new object then replaces this one if needed. */
+  /**
+   * Called when the last connection has closed, or the last sender has left. If needed, a new object then replaces this
+   * one.
+   */
   readonly onEmpty: () => void;
 };
 
@@ -184,7 +187,10 @@ export class OriginConnections implements ConnectionOwner {
     else this.#pass(connection, sweepEveryMs, lane);
   }
 
-  /** Gives a free connection to lane `before` if that has no other, else to the next lane in turn, or lets it idle. */
+  /**
+   * Gives a free connection to lane `before` if that lane waits and uses no other, otherwise to the next lane in turn.
+   * If no lane waits, the connection idles.
+   */
   #pass(connection: HttpConnection, idleMs: number, before: Lane): void {
     for (let lane = this.#nextLane(before); lane !== undefined; lane = this.#nextLane(before)) {
       const exchange = this.#takeWaiting(lane);
@@ -210,7 +216,10 @@ export class OriginConnections implements ConnectionOwner {
     return turns[0];
   }
 
-  /** Opens connections for waiting exchanges after one has closed. The `lane` that lost it keeps at least one. */
+  /**
+   * Opens connections for waiting exchanges after one has closed. The `lane` that used the closed connection keeps at
+   * least one.
+   */
   #goOn(lane?: Lane): void {
     const own = lane?.inUse === 0 ? this.#takeWaiting(lane) : undefined;
     if (lane !== undefined && own !== undefined) this.#connect(lane, own);
@@ -222,7 +231,10 @@ export class OriginConnections implements ConnectionOwner {
     if (this.open === 0) this.#options.onEmpty();
   }
 
-  /** Takes the lane's next waiting exchange, and uses up the lane's turn. Undefined if none is still wanted. */
+  /**
+   * Takes the lane's next waiting exchange, and uses up the lane's turn. Undefined if no waiting exchange still has to
+   * be sent.
+   */
   #takeWaiting(lane: Lane): Exchange | undefined {
     const at = this.#turns.indexOf(lane);
     if (at >= 0) this.#turns.splice(at, 1);

@@ -52,7 +52,7 @@ type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' 
 /**
  * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. A status that was read decides
  * even if the rest is invalid, because the receiver has the event and a retry would deliver it twice. If the end of a
- * response is uncertain, the connection is not reused, because further bytes may be of another response.
+ * response is uncertain, the connection is not reused, because further bytes may belong to another response.
  */
 export class AnswerReader {
   #state: State = 'head';

@@ -1,7 +1,10 @@
 import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { count } from '../runtime/variables.ts';
 
-/** Timeout of a pipeline's request to a destination, in ms. A control plane asks for no erasure before it is over. */
+/**
+ * Timeout of a pipeline's request to a destination, in ms. A control plane waits at least this long before it requests
+ * an erasure.
+ */
 export const { variables: requestTimeoutEnv, read: readRequestTimeoutMs } = defineSettings(
   fromEnv({
     DISPATCH_TOTAL_TIMEOUT_MS: count(

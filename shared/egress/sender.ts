@@ -43,7 +43,7 @@ export type SenderOptions = {
 export type Senders = {
   /**
    * A sender that shares its connections to an origin with the other senders of its group. They have to trust each
-   * other, because a forged request of one could make the server misread the start of the next one's request.
+   * other, because a forged request of one sender could make the server misread the start of another sender's request.
    */
   create(group: string): Sender;
 };

@@ -22,7 +22,7 @@ const anyValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** How the writer treats a header of the request. */
 type HeaderUse = 'plain' | 'host' | 'connection' | 'content-length' | 'accept-encoding' | 'refused';
 
-/** Headers that the writer sets itself or refuses, because conflicting ones make request smuggling possible. */
+/** Headers that the writer sets itself or refuses, because conflicting headers make request smuggling possible. */
 const ownUse: Readonly<Record<string, HeaderUse>> = {
   host: 'host',
   connection: 'connection',

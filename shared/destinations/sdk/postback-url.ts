@@ -51,7 +51,7 @@ function compilePostbackUrl(text: string, key: string): PostbackUrl {
     );
     if (url.length > urlCharactersMax) throw new UnfitEventError('the event is too large for a URL');
     const made = URL.canParse(url) ? new URL(url) : undefined;
-    // A percent-encoded dot still means a dot in a path.
+    // Values are percent-encoded except for dots: `..` can change the path, but must not change the host.
     if (made?.origin !== origin) throw new UnfitEventError("the event's values give an invalid URL");
     made.hash = '';
     return made.href;

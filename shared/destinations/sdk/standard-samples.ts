@@ -107,7 +107,7 @@ export const knownVisitor = {
   custom_properties: { plan: 'pro' },
 };
 
-/** A sample as an event of that customer, with the properties that a kind's platform requires. */
+/** A sample as an event of `knownVisitor`, with the properties that a kind's platform requires. */
 export function resolvedSample(
   kind: Pick<DestinationKind, 'exampleProperties'>,
   { event, properties }: StandardSample,

@@ -57,8 +57,9 @@ function eventNames(declared: {
 }
 
 /**
- * The opt-in or opt-out in an event; undefined for any other event. The channels are those that the event names, or
- * those of the settings, without any that its `consents` contradict: `consented: false` is never a subscription.
+ * The opt-in or opt-out in an event; undefined for any other event. The channels are those that the event names,
+ * otherwise those of the settings, except channels that the event's `consents` contradict: `consented: false` is never a
+ * subscription.
  *
  * ```ts
  * // Properties {"consents": [{"channel": "email", "consented": true}, {"channel": "sms", "consented": false}]}
@@ -92,7 +93,7 @@ function channelsOf(value: unknown): readonly Channel[] | undefined {
   return text === 'sms' || text === 'text' ? ['sms'] : undefined;
 }
 
-/** The channels for which `{channel, consented}` contradicts the action: all if it names no channel. */
+/** The channels for which `{channel, consented}` contradicts the action: all channels if `channel` is missing. */
 function contradictedBy(value: unknown, action: Subscription['action']): readonly Channel[] {
   if (!isJsonObject(value) || value['consented'] !== (action === 'unsubscribe')) return [];
   const { channel } = value;

@@ -51,7 +51,7 @@ export function compileUrlTemplate(text: string, key: string): UrlTemplate {
   readWebUrl(withSamples, key);
   return (subject) => {
     const rendered = template.renderText(subject, percentEncode).trim();
-    // A percent-encoded dot still means a dot in a URL.
+    // `%2e` counts as a dot in the path of a URL, so the check covers both forms.
     if (dotSegment.test(pathOf(rendered)))
       throw new UnfitEventError("the event's values put . or .. into the URL path");
     if (rendered.length > urlCharactersMax) throw new UnfitEventError('the URL would be too long');

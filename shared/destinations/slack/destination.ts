@@ -131,7 +131,7 @@ function escaped(value: unknown): string {
   return writeValue(value).replace(/[&<>]/g, (char) => markup[char] ?? char);
 }
 
-/** The text, cut to Slack's maximum, but not within a character or an entity. */
+/** The text, cut to Slack's maximum without splitting a character or an entity. */
 function shortened(text: string): string {
   if (text.length <= textCharactersMax) return text;
   return `${text.slice(0, textCharactersMax - 1).replace(/[\ud800-\udbff]$|&[a-z]{0,3}$/, '')}…`;

@@ -5,14 +5,14 @@ const depthMax = 64;
 
 /**
  * Generates a value of the same shape: objects keep their keys (see isSchemaName), lists their length, texts their form
- * (an e-mail address stays one), and numbers their number of digits. Nothing of an original text remains but its form.
- * The same value and seed give the same result.
+ * (an e-mail address becomes another e-mail address), and numbers their number of digits. Only the form of an original
+ * text remains. The same value and seed give the same result.
  */
 export function syntheticValue(value: unknown, seed: string): unknown {
   return makeUp(value, new SeededDigits(seed), '', 0);
 }
 
-/** Whether a name looks like part of a schema, and may therefore be kept; any other could be personal text. */
+/** Whether a name looks like part of a schema, and may therefore be kept; any other name could be personal text. */
 export function isSchemaName(name: string): boolean {
   return /^[$_A-Za-z][\w $.:/-]{0,63}$/.test(name) && !/\d{5}|^property_\d/.test(name);
 }
@@ -52,7 +52,7 @@ function makeUpText(text: string, digits: SeededDigits, name: string): string {
   return text.toWellFormed().replace(/\p{L}\p{M}*|\p{N}/gu, (char) => makeUpCharacter(char, digits));
 }
 
-/** A date stays a date; a date with a time becomes one in UTC, to the second. */
+/** A date stays a date; a date with a time stays a date with a time, in UTC and to the second. */
 function makeUpDate(text: string, digits: SeededDigits): string {
   const two = (most: number, least = 0): string => String(least + digits.below(most - least)).padStart(2, '0');
   const day = `${1950 + digits.below(75)}-${two(13, 1)}-${two(29, 1)}`;
@@ -65,7 +65,9 @@ function makeUpCharacter(char: string, digits: SeededDigits): string {
   return /\p{Lu}/u.test(char) ? letter.toUpperCase() : letter;
 }
 
-/** A number with as many digits before and after the point, and the same sign; 0 for exponents and infinities. */
+/**
+ * A number with the same sign and the same number of digits before and after the point; 0 for exponents and infinities.
+ */
 function makeUpNumber(value: number, digits: SeededDigits): number {
   const [whole = '0', fraction = ''] = String(Math.abs(value)).split('.');
   if (!/^\d+$/.test(whole) || !/^\d*$/.test(fraction)) return 0;

@@ -22,7 +22,6 @@ export const snapchatCustomEvents = [
   'CUSTOM_EVENT_5',
 ] as const;
 
-/** Snap's action sources. */
 export const snapchatActionSources = ['WEB', 'OFFLINE', 'MOBILE_APP'] as const;
 export type SnapchatSource = { readonly actionSource: string; readonly appId: string | undefined };
 
@@ -60,7 +59,9 @@ function actionSourceOf(event: SentEvent, source: SnapchatSource): string {
 export const snapAppOf = (event: SentEvent, source: SnapchatSource): string | undefined =>
   source.appId !== undefined && actionSourceOf(event, source) === 'MOBILE_APP' ? source.appId.trim() : undefined;
 
-/** App, by its Snap app id or else its package name, and device. Throws UnfitEventError without either id. */
+/**
+ * The app (its Snap app id, otherwise its package name) and the device. Throws UnfitEventError if neither id is known.
+ */
 function appData(event: SentEvent, appId: string | undefined): JsonObject {
   const id = appId ?? textOf(event.context['app_namespace']);
   if (id === undefined) throw new UnfitEventError('an app event needs the app id');
@@ -104,7 +105,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** The categories of the event's products, else that of the event. */
+/** The categories of the event's products, otherwise the event's own category. */
 function categoriesOf(event: SentEvent, items: readonly CommerceItem[]): readonly string[] {
   const ofItems = items.flatMap(({ category }) => category ?? []);
   if (ofItems.length > 0) return ofItems;

@@ -100,7 +100,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 const actionSources = ['WEB', 'APP', 'OFFLINE'] as const;
 
-/** The action source that the event names, else the destination's; if that is web, app events are still app events. */
+/**
+ * The action source that the event names, otherwise the destination's. If the destination's is web, app events still
+ * get APP.
+ */
 function sourceOf(event: SentEvent, standard: string): string {
   return namedActionSource(event, actionSources) ?? (standard === 'WEB' && isOfApp(event) ? 'APP' : standard);
 }

@@ -13,7 +13,7 @@ export function requestOf(
   return kind.prepare({ ...kind.exampleSettings, ...more }).buildRequest(events, attemptMs);
 }
 
-/** The body of that request, parsed as JSON. */
+/** The body of the request that `requestOf` returns, parsed as JSON. */
 export function bodyOf(
   kind: DestinationKind,
   events: readonly OutboundEvent[],

@@ -69,7 +69,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const source = { adv: given.advertiserId.trim(), tracker_id: given.trackerId.trim() };
   return {
     batchEventsMax: given.batchSize,
-    // The Trade Desk's limited use requires a state, so an event of limited use without one is skipped.
+    // The Trade Desk's limited use requires a state, so a limited event without a state is skipped.
     accepts: (event) => acceptsCustomerEvents(event) && mayBeSent(sentEvent(event)),
     buildRequest(events) {
       const data = events.map((event) => ({ ...source, ...conversion(sentEvent(event, given)) }));
@@ -78,7 +78,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-// The Trade Desk accepts custom names, so an event without a name here is sent under its own.
+// An event without a standard name is sent under its own name, since The Trade Desk accepts custom names.
 const standardName = platformEventNames('TheTradeDesk');
 
 function mayBeSent(event: SentEvent): boolean {

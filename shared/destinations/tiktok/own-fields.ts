@@ -6,7 +6,8 @@ import { ownParameters } from '../sdk/own-properties.ts';
 
 /**
  * TikTok's travel and vehicle parameters, from properties of the same names. Only an event with such parameters sends
- * locations, because in others they may be a person's. https://business-api.tiktok.com/portal/docs?id=1771101151059969
+ * locations, because in other events a location may be a person's.
+ * https://business-api.tiktok.com/portal/docs?id=1771101151059969
  */
 export function tiktokOwnFields(event: SentEvent): JsonObject {
   const journey = { ...ownParameters(event, ofJourneys), ...listsOf(event) };

@@ -65,7 +65,7 @@ const appName = createEventNames({
   ],
 });
 
-/** An app event. Throws UnfitEventError if the app is unknown, or no identifier could match. */
+/** An app event. Throws UnfitEventError if the app is unknown, or if TikTok could match no identifier. */
 function appEvent(event: SentEvent): JsonObject {
   const { context } = event;
   const id = textOf(context['app_id']) ?? textOf(context['app_namespace']);

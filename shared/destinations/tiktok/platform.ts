@@ -61,8 +61,8 @@ const row = Type.Object({
 });
 
 /**
- * Events API 2.0: TikTok always responds 200, with the result as a `code`. Because of one invalid row it refuses all,
- * and the message names that row. https://business-api.tiktok.com/portal/docs?id=1771100865818625
+ * Events API 2.0: TikTok always responds 200, with the result as a `code`. If one row is invalid, TikTok refuses all
+ * rows, and the message names the invalid row. https://business-api.tiktok.com/portal/docs?id=1771100865818625
  */
 export const tiktokPlatform = definePlatform({
   endpoints: [

@@ -67,7 +67,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const whose = { accountId: Number(given.accountId), advertisers: [Number(given.advertiserId)] };
   return {
     batchEventsMax,
-    // Viant has no limited use, so an event that needs it is skipped.
+    // Viant has no field for limited use, so a limited event is skipped.
     accepts: (event) => acceptsCustomerEvents(event) && !isLimited(sentEvent(event)),
     buildRequest(events) {
       const body = events.map((event) => ({ ...whose, salesData: salesData(sentEvent(event, given)) }));

@@ -75,7 +75,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const idOf = (event: OutboundEvent) => conversionIdOf(event, own, given.otherConversions);
   return {
     batchEventsMax,
-    // X has no limited use, so an event that needs it is skipped.
+    // X has no field for limited use, so a limited event is skipped.
     accepts: (event) => idOf(event) !== undefined && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
       const conversions = events.map((event) => conversionOf(sentEvent(event, given), idOf(event) ?? given.eventId));

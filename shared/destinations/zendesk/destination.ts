@@ -192,7 +192,7 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
   const name = textOf([firstName, lastName].filter((part) => part !== undefined).join(' '));
   const fields = Object.fromEntries((given.userFields ?? []).map((key) => [key, traits[key]]));
   return {
-    // The call overwrites the name, so a value that is not a name would replace one that an agent entered.
+    // The call overwrites the name, so a value that is not a name would replace a name that an agent entered.
     ...present({
       name: name ?? (given.unknownName === 'email' ? (email ?? externalId) : undefined),
       email,

@@ -194,7 +194,7 @@ function personOf(event: OutboundEvent, { fields, unknownName }: Given): JsonObj
     ...Object.fromEntries(own),
     Email: email,
     First_Name: lastName === undefined && isOneWord ? undefined : firstName,
-    // The call overwrites the name, so a text that is not a name would replace one that a person entered. A name of
+    // The call overwrites the name, so a text that is not a name would replace a name that a person entered. A name of
     // one word is the last name.
     Last_Name: lastName ?? (isOneWord ? firstName : unknownName === 'email' ? email : undefined),
     Phone: phone,

@@ -95,7 +95,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
   ): Promise<TokenResult> => {
     for (let running = asking.get(key); running !== undefined; running = asking.get(key)) {
       const found = await running.result;
-      // It may have begun before the token was rejected, and have found that token in the store.
+      // The running attempt may have begun before the token was rejected, and may have found that token in the store.
       const isRejected = found.kind === 'token' && found.accessToken === rejected;
       if (!isRejected || running.rejected === rejected) return found;
     }

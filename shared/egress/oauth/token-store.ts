@@ -8,7 +8,7 @@ export type StoredEntry = { readonly entry: OAuthEntry | undefined; readonly rev
 /** Store in which processes share tokens, by the hash of the grant. */
 export type TokenStore = {
   read(grantHash: string): Promise<StoredEntry>;
-  /** Writes only if the entry is still at `revision`; returns the new revision, or undefined. */
+  /** Writes only if the entry is still at `revision`; returns the new revision, otherwise undefined. */
   write(grantHash: string, entry: OAuthEntry, revision: number): Promise<number | undefined>;
 };
 

@@ -29,7 +29,7 @@ export function createGuardedSockets(options: GuardedSocketOptions): Connect {
   const connector = createGuardedConnector(rules, createGuardedLookup(rules, options.resolveName), connectTimeoutMs);
   const plain = (host: string, port: number): Promise<Socket> =>
     new Promise((resolve, reject) => {
-      // Without the connector's TLS, which would announce HTTP as the protocol.
+      // `http:` skips the connector's TLS, which would announce HTTP as the protocol.
       const target = { protocol: 'http:', hostname: host, host, port: String(port) };
       connector(target, (...[error, socket]) => {
         if (error !== null) return reject(error);

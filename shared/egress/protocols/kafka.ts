@@ -103,7 +103,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
         await producer.send({ ...given, acks: -1, compression: CompressionTypes.GZIP });
         return protocolAnswer(200, { stored: given.messages.length });
       } catch (error) {
-        // The next session gets a new producer id, because a failure leaves a gap in this one's sequence.
+        // The next session gets a new producer id, because a failure leaves a gap in this session's sequence.
         isUsable = false;
         if (forbidden !== undefined) throw forbidden;
         const answer = answerOf(error);

@@ -164,7 +164,7 @@ class Sessions {
     if (!mayBegin()) throw new WithdrawnError('sending: the request was withdrawn');
   }
 
-  /** Takes an idle session. Those with another server or login belong to earlier settings and are closed. */
+  /** Takes an idle session. Idle sessions with another server or login belong to earlier settings and are closed. */
   #takeIdle(key: string): Session | undefined {
     this.#dropIdle((idle) => idle.key !== key || !idle.session.isUsable);
     const idle = this.#idle.pop();

@@ -26,7 +26,7 @@ const standardPorts: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp+s
 
 /**
  * SMTP: one message per request. `smtps` uses TLS from the start, `smtp+starttls` requires it before login and message,
- * `smtp` uses none. The response is `{"accepted": 1, "rejected": 0}`, or `{"code": 550, "enhanced": "5.1.1"}` from
+ * `smtp` uses no TLS. The response is `{"accepted": 1, "rejected": 0}`, or `{"code": 550, "enhanced": "5.1.1"}` from
  * the server's reply. https://www.rfc-editor.org/rfc/rfc5321, https://www.rfc-editor.org/rfc/rfc3463
  */
 export const smtpProtocol: Protocol = {
@@ -143,7 +143,10 @@ const ignore = (): void => undefined;
 const ofAccess: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 const tooLarge: ReadonlySet<number> = new Set([523, 552]);
 
-/** The response for a server's error reply; undefined for other errors. `isOpening`: the destination is refused. */
+/**
+ * The response for a server's error reply; undefined for other errors. `isOpening`: the reply concerns the destination,
+ * not a message.
+ */
 function replyOf(error: unknown, isOpening: boolean): OutboundAnswer | undefined {
   const { responseCode: code, response = '' } = error as { responseCode?: number; response?: string };
   if (code === undefined || code < 400) return undefined;

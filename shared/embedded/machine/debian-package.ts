@@ -72,7 +72,8 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
 
 /**
  * The Debian mirror in the output of `apt-get indextargets`, whose lines are `uri release component origin`; undefined
- * if there is none. Before the first update origins are empty: a line without one counts if no line's origin is Debian.
+ * if there is none. Before the first update origins are empty, so a line without an origin counts if no line's origin
+ * is Debian.
  */
 export function pickDebianMirror(targets: string): string | undefined {
   const candidates = targets

@@ -20,7 +20,7 @@ export type ServerProcess = {
   whenReady(check: () => Promise<boolean>, deadlineMs: number): Promise<void>;
   /** Sends the signals of `stopSteps`, then SIGKILL, in turn until the process has ended. */
   stop(): Promise<void>;
-  /** Sends SIGKILL, as a test of a crash. */
+  /** Sends SIGKILL, which simulates a crash in tests. */
   kill(): Promise<void>;
 };
 
@@ -170,7 +170,7 @@ export type HeldServer = {
   readonly exited: Promise<ServerExit>;
   /** Stops the server gracefully, or by force if that takes too long. */
   stop(): Promise<void>;
-  /** Sends SIGKILL, as a test of a crash. A new start on the same folder finds all acknowledged data. */
+  /** Sends SIGKILL, which simulates a crash in tests. A new start on the same folder finds all acknowledged data. */
   kill(): Promise<void>;
 };
 
