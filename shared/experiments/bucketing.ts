@@ -5,7 +5,8 @@ export const bucketsInAll = 10_000;
 
 /**
  * The visitor's bucket for traffic allocation; visitors with a bucket below the allocation take part. The algorithm,
- * with test vectors, is published in BUCKETING.md beside this file. A change of it moves visitors to other variants.
+ * with test vectors, is published in BUCKETING.md beside this file. Changing the algorithm moves visitors to other
+ * variants.
  */
 export function allocationBucket(experimentId: string, visitorId: string): number {
   return bucketOf(`${experimentId}:allocation:${visitorId}`);

@@ -37,8 +37,8 @@ export type ExperimentPlan = {
 };
 
 /**
- * Compiles the experiments of an account's version; none if the settings disable experiments. An experiment that cannot
- * run is left out and listed in `unplanned`.
+ * Compiles the experiments of an account's version. If the settings disable experiments, the plan is empty. An
+ * experiment that cannot run is left out and listed in `unplanned`.
  */
 export function compileExperimentPlan(config: ExperimentsConfig): ExperimentPlan {
   const { experimentSettings, experimentVariants } = config.collections;
@@ -173,8 +173,8 @@ type Eligibility = (page: Page) => boolean;
 
 /**
  * Compiles an experiment's page conditions: one of the URL patterns must match (unless there are none), and every query
- * rule must hold. Patterns are not checked for a page without an address, nor rules for one without parameters. Throws
- * PlanError naming the field for an invalid pattern or rule.
+ * rule must hold. Patterns are not checked for a page without an address, and rules are not checked for a page without
+ * parameters. Throws PlanError naming the field for an invalid pattern or rule.
  */
 export function compileEligibility(urlPatterns: readonly string[], queryRules: readonly QueryRule[]): Eligibility {
   const patterns = urlPatterns.map((pattern, index) => compileUrlPattern(pattern, `urlPatterns[${String(index)}]`));

@@ -32,7 +32,7 @@ type Source = {
   readonly whitelistIps: readonly string[] | null;
 };
 
-/** The source keys of an account and its live version. The keys of a source that cannot be read allow no request. */
+/** The source keys of an account and its live version. If a source cannot be read, its keys allow no request. */
 export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   readonly collections: {
     readonly sources: readonly Source[];

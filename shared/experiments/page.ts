@@ -31,7 +31,7 @@ export type Page = {
   readonly work?: Work | undefined;
 };
 
-/** The page of a client that describes none. Every experiment may run on it. */
+/** Stands for the page if a client describes no page. Every experiment may run on it. */
 export const anyPage: Page = { address: undefined, parameters: undefined };
 
 /** Units of work to parse one character of an address, which costs as much as several comparisons. */

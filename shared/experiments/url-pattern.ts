@@ -81,7 +81,8 @@ function endOfHost(pattern: string, from: number): number {
   return end === -1 ? pattern.length : from + end;
 }
 
-// An address has the ASCII form of an international host name. A label with a star has no such form, and stays.
+// An address has the ASCII form of an international host name. A label with a star has no such form, so it stays
+// unchanged.
 function normalizeLabel(label: string): string {
   const ascii = /\P{ASCII}/u.test(label) ? domainToASCII(label) : label;
   return (ascii === '' ? label : ascii).toLowerCase();

@@ -104,7 +104,7 @@ function keep(holder: object, name: string, text: string): void {
 
 /**
  * The text with a marked string in place of each number that a double does not reproduce as written. Undefined if there
- * is none, or if the text is not JSON.
+ * is no such number, or if the text is not JSON.
  */
 function markNumbers(text: string): string | undefined {
   let made = '';

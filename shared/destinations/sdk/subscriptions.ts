@@ -58,8 +58,8 @@ function eventNames(declared: {
 
 /**
  * The opt-in or opt-out in an event; undefined for any other event. The channels are those that the event names,
- * otherwise those of the settings, except channels that the event's `consents` contradict: `consented: false` is never a
- * subscription.
+ * otherwise those of the settings, except channels that the event's `consents` contradict: `consented: false` is never
+ * a subscription.
  *
  * ```ts
  * // Properties {"consents": [{"channel": "email", "consented": true}, {"channel": "sms", "consented": false}]}

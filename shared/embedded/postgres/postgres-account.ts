@@ -7,8 +7,9 @@ import type { Account } from './reachability.ts';
 const candidates = ['postgres', 'nobody', 'daemon'];
 
 /**
- * If this process is root, an account for PostgreSQL, which refuses to run as root; otherwise undefined, for the
- * process's own account. Existing data keep the account that owns them. Throws EmbeddedServerError if there is none.
+ * The account that PostgreSQL runs as if this process is root, because PostgreSQL refuses to run as root. Undefined if
+ * this process is not root; PostgreSQL then runs as the process's own account. Existing data keep the account that owns
+ * them. Throws EmbeddedServerError if root finds no suitable account.
  */
 export async function choosePostgresAccount(clusterDir: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) {

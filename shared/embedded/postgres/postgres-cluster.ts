@@ -123,7 +123,8 @@ export function postgresSettings({ port, durable }: { port: number; durable: boo
     log_min_error_statement: 'panic',
     log_parameter_max_length_on_error: '0',
     log_error_verbosity: 'terse',
-    // Commits still reach the operating system before they are acknowledged, so that a killed server loses none.
+    // Commits still reach the operating system before they are acknowledged, so that a killed server loses no
+    // acknowledged commit.
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
   };
 }

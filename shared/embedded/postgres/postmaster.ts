@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
 
 /**
- * The PostgreSQL server that runs on a data folder; undefined if none does. If none does, also removes the
- * `postmaster.pid` of a killed server, since PostgreSQL would refuse to start if another process has that id by now.
+ * The PostgreSQL server that runs on a data folder. If there is none, removes the `postmaster.pid` of a killed server
+ * and returns undefined: PostgreSQL would refuse to start if another process has the id in that file by now.
  */
 export async function findPostmaster(clusterDir: string): Promise<ProcessFacts | undefined> {
   const pidFile = join(clusterDir, 'postmaster.pid');

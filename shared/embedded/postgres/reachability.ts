@@ -20,7 +20,8 @@ export const executeBit = 0o1;
 
 /**
  * The first folder on the way to `path` that the account may not enter, or `path` if it lacks the permission there;
- * undefined if there is no obstacle. A folder that does not exist yet is none: it will be created with a suitable mode.
+ * undefined if there is no obstacle. A folder that does not exist yet is no obstacle: it will be created with a
+ * suitable mode.
  */
 export async function findObstacle(path: string, account: Account, permission: number): Promise<string | undefined> {
   for (const folder of ancestorsOf(path)) {
@@ -36,8 +37,8 @@ export async function findObstacle(path: string, account: Account, permission: n
 }
 
 /**
- * Whether the permission bits grant the account the wanted ones. Only the first class that matches (owner, group,
- * others) counts.
+ * Whether the permission bits grant the account the permissions in `wanted`. Only the first class that matches (owner,
+ * group, others) counts.
  */
 export function grants(file: FileMode, account: Pick<Account, 'uid' | 'gid'>, wanted: number): boolean {
   const shift = file.uid === account.uid ? 6 : file.gid === account.gid ? 3 : 0;
