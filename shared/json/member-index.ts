@@ -80,13 +80,13 @@ export class MemberIndex {
    * Adds the members of the text at `start` if it equals the last text byte for byte, except that a member's value may
    * be another string, number or literal. Returns the index after the text; -1, with nothing added, if the texts differ
    * more, or if a value that is not indexed is a non-empty array or object other than `repeated`. Most texts of a body
-   * equal the one before in this way: only their values have to be read.
+   * equal the previous text in this way, so only their values have to be read.
    */
   repeat(facts: JsonFacts, bytes: Buffer, start: number, repeated: RepeatedObject): number {
     const { first, count, start: lastStart, end: lastEnd, keys } = this.#last;
     const ownFirst = this.#count;
     if (count === 0 || ownFirst + count > this.#membersMax) return -1;
-    // Positions in the last text and in this one up to which they were compared, and the number of open objects.
+    // Positions up to which the last text and this text were compared, and the number of open objects.
     let there = lastStart;
     let here = start;
     let open = 0;
@@ -99,7 +99,8 @@ export class MemberIndex {
       here = value + by;
       // The value is an object: its members are next in the index, and the bytes between them are compared.
       if (this.next(member) > member + 1) {
-        // An object identical to `repeated` gets no members of its own in the index: `indexMembers` reads this text.
+        // `indexMembers` reads this text, because an object identical to `repeated` gets no members of its own in the
+        // index.
         if (member === repeated.member && repeated.sameEnd(bytes, here) >= 0) return this.#backTo(ownFirst, repeated);
         openMembers[open] = member;
         open += 1;

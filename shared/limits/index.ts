@@ -1,12 +1,12 @@
 /**
  * The limits of all apps, each kind once:
  *
- * | Limit | Bounds | Past it |
+ * | Limit | Bounds | When exceeded |
  * | --- | --- | --- |
  * | `RateLimit` | units an owner uses over time | wait, or 429 with Retry-After |
  * | `ConcurrencyLimit` | units an owner uses at a time | 429 or 503 |
  * | `CostBudget` | work of an account in a thread that others need too | wait |
- * | quota (`isOverQuota`, `fairLevel`, `fairLimits`) | stored bytes | 429 for its sources, or its oldest bytes go |
+ * | quota (`isOverQuota`, `fairLevel`, `fairLimits`) | stored bytes | 429 for its sources, or oldest data removed |
  *
  * Settings and messages belong to the caller: a limit knows only numbers and owners.
  */

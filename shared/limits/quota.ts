@@ -22,7 +22,7 @@ export const { variables: quotaEnv, read: readQuotaSettings } = defineSettings({
 
 export type QuotaSettings = ReturnType<typeof readQuotaSettings>;
 
-/** An owner that was over its quota is within it again at or below this fraction of it. */
+/** An owner that was over its quota counts as within it again once it uses at most this fraction of the quota. */
 const resumeFraction = 0.9;
 
 /**

@@ -126,5 +126,5 @@ export class RateLimit {
   }
 }
 
-/** Units of an owner at a time in ms; negative if the owner is in debt. */
+/** Units of an owner at the time `atMs`, in ms; negative if the owner is in debt. */
 type Level = { units: number; atMs: number };

@@ -137,7 +137,8 @@ export async function countKeys({ [client]: { jsm } }: LogConnection, name: stri
   return Object.keys(state.subjects ?? {}).length;
 }
 
-// The client library never changes an existing bucket, so one created on a single server would never be replicated.
+// The client library never changes an existing bucket, so a bucket created on a single server would never be
+// replicated.
 async function followLimits({ [client]: { jsm } }: LogConnection, settings: BucketSettings): Promise<void> {
   const stream = streamOfBucket(settings.name);
   const { config } = await jsm.streams.info(stream);

@@ -14,7 +14,7 @@ export type ConfigChange<Config = AccountConfig> = {
   readonly bytes: Uint8Array | undefined;
   readonly revision: number;
   /**
-   * Once this change is applied, every configuration up to this revision is applied or rejected: waiting ones have
+   * Once this change is applied, every configuration up to this revision is applied or rejected: waiting changes have
    * later revisions.
    */
   readonly upTo: number;
@@ -26,8 +26,8 @@ export type ConfigFeed = {
   /** Whether every configuration that was there at the start is applied. */
   readonly ready: boolean;
   /**
-   * Number of accounts whose only configuration is rejected because it is not signed: all accounts, until an upgraded
-   * control plane has signed.
+   * Number of accounts whose only configuration is rejected because it is not signed. After an upgrade these are all
+   * accounts, until the control plane has signed their configurations.
    */
   readonly untrusted: number;
   /** Number of accounts with an accepted configuration. */
@@ -39,7 +39,7 @@ export type ConfigFeedOptions<Config> = {
   /** The bucket to follow: CONFIG or GATEWAY_CONFIG. Default CONFIG. */
   readonly of?: 'config' | 'gatewayConfig';
   readonly trust: ConfigTrust;
-  /** Reads a document before it is applied. Throws for one that cannot be used. */
+  /** Reads a document before it is applied. Throws for a document that cannot be used. */
   read(config: AccountConfig): Config;
   apply(change: ConfigChange<Config>): void;
   /**
@@ -52,7 +52,7 @@ export type ConfigFeedOptions<Config> = {
 
 /** Fraction of the thread's time for the configurations of one account that publishes repeatedly, from 0 to 1. */
 const accountShare = 0.05;
-/** Time of the thread that one account's configurations may take before its next one waits, in ms. */
+/** Time of the thread that one account's configurations may take before its next configuration waits, in ms. */
 const accountBurstMs = 200;
 /** A published configuration waits at most this long for its turn, in ms. */
 const waitMaxMs = 5_000;
@@ -150,8 +150,8 @@ export class NotSignedError extends Error {
 
 /**
  * Resolves once every account has a signed configuration, so that a reader upgraded before the control plane does not
- * start with half of its accounts. After `withinMs` it throws NotSignedError if only unsigned ones have arrived, and
- * resolves otherwise.
+ * start with half of its accounts. After `withinMs` it throws NotSignedError if only unsigned configurations have
+ * arrived, and resolves otherwise.
  */
 export async function awaitTrusted(
   feed: Pick<ConfigFeed, 'ready' | 'untrusted' | 'trusted'>,

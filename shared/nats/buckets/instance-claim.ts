@@ -19,8 +19,8 @@ const lookEveryMs = 200;
 
 /**
  * Claims an instance id for this process, or throws InstanceIdTakenError: two processes with one id would overwrite
- * each other's leases and health windows. The entry of a killed process stays. Its id is free at once on the same
- * machine; on another machine, once the lease was not renewed for `waitMs`.
+ * each other's leases and health windows. The entry of a killed process stays. On the same machine its id is free at
+ * once; on another machine it is free once the lease was not renewed for `waitMs`.
  */
 export async function claimInstanceId(
   bucket: Bucket,

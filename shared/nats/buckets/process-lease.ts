@@ -40,7 +40,7 @@ export function holdProcessLease(
   };
   let isDue = false;
   const renewing = every(renewEveryMs, () => {
-    // An instance without others renews half as often, until a second one starts. That one must see the lease in time.
+    // The only instance renews half as often until a second instance starts, which must see the lease in time.
     isDue = !isDue || about.peers?.length !== 1;
     if (isDue) write();
   });

@@ -14,8 +14,8 @@ import type { ReplayJob, ReplayRequest } from '../../contracts/replay-job.ts';
 /** Requests, lists and cancels replays. A pipeline carries them out. */
 export type ReplayStore = {
   /**
-   * Requests a replay. If the same replay was requested and is not over, returns that one, so that a repeated request
-   * sends nothing twice. Throws TooManyReplaysError.
+   * Requests a replay. If the same replay was requested and is not over, returns the existing replay, so that a
+   * repeated request sends nothing twice. Throws TooManyReplaysError.
    */
   start(accountId: string, destinationId: string, request: ReplayRequest): Promise<ReplayJob>;
   /** Newest first. */

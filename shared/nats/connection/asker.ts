@@ -8,7 +8,7 @@ export type AskOptions = { readonly headers?: MsgHdrs; readonly timeoutMs: numbe
 
 /** Sends requests to servers over one connection. */
 export type Asker = {
-  /** One try; never rejects. An answer without data means that the subject has no subscriber. */
+  /** Sends the request once; never rejects. An answer without data means that the subject has no subscriber. */
   ask(subject: string, payload: Uint8Array, options: AskOptions): Promise<Msg | Unanswered>;
   /** Call it when the connection is lost: every waiting request resolves with 'disconnected'. */
   disconnected(): void;

@@ -24,8 +24,8 @@ export type LogConnection = {
   readonly connected: boolean;
   readonly server: ConnectedServer;
   /**
-   * Bytes of the largest message that the server accepts, headers included. Until the server reports its limit, the
-   * default of nats-server.
+   * Bytes of the largest message that the server accepts, headers included. Until the server reports its limit, this is
+   * nats-server's default.
    */
   readonly messageBytesMax: number;
   /**
@@ -219,7 +219,7 @@ const notLetIn: ReadonlySet<string> = new Set([
   ErrorCode.AccountExpired,
 ]);
 
-/** Interprets an error of the client library, which may be one of Node's TLS or of the server. */
+/** Interprets an error of the client library, which may come from Node's TLS or from the server. */
 function connectFailure(error: unknown): ConnectFailure {
   const [message, code] = [messageOf(error), codeOf(error)];
   const refused = refusal(message, code);

@@ -8,8 +8,8 @@ import type { RunState } from './run-state.ts';
 const standstillMs = 1_500;
 
 /**
- * Whether the consumer still belongs to this reader. After a standstill of the process that is uncertain until the
- * server confirms it.
+ * Whether the consumer still belongs to this reader. After a standstill of the process, ownership is uncertain until
+ * the server confirms it.
  */
 export class ConsumerOwnership {
   readonly #control: Pick<ConsumerControl, 'confirm'>;
@@ -45,8 +45,8 @@ export class ConsumerOwnership {
 
   /**
    * Asks the server if ownership is uncertain, and resolves only once the server has confirmed it. If ownership is
-   * lost, ends the reader and throws ConsumerTakenError. Throws the server's error if it cannot be asked and the reader
-   * is closed; an open reader asks again.
+   * lost, ends the reader and throws ConsumerTakenError. If the request fails, an open reader asks again; a closed
+   * reader throws the error of the request.
    */
   confirm(): Promise<void> {
     const { takenOver } = this.#state;

@@ -1,6 +1,9 @@
 /** Why messages do not reach their reader. `lastsMs`: how long the trouble has lasted; 0 in the first report. */
 export type ConsumerTrouble =
-  /** No server answers for the consumer: it has no leader now, or was deleted. The reader checks which. */
+  /**
+   * No server answers for the consumer: it has no leader now, or was deleted. The reader checks which of the two
+   * applies.
+   */
   | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
   /** A request to the log failed. It is repeated. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly lastsMs: number }

@@ -39,8 +39,8 @@ export type DurableConsumer = {
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 
 /**
- * The policy of all durable consumers. A pull request names a group, and the server refuses requests of all groups but
- * the consumer's: the group is the fencing token of the reader that owns the consumer.
+ * The policy of all durable consumers. A pull request names a group, and the server refuses requests of every other
+ * group than the consumer's: the group is the fencing token of the reader that owns the consumer.
  */
 export const consumerPolicy = {
   ack_policy: AckPolicy.Explicit,
@@ -50,7 +50,10 @@ export const consumerPolicy = {
   priority_policy: 'overflow',
 } as const;
 
-/** A pull request waits this long at the server, in ms. A paused reader's request may receive messages for as long. */
+/**
+ * A pull request waits this long at the server, in ms. After a pause, a reader's waiting request may still receive
+ * messages for this long.
+ */
 export const pullExpiresMs = 3_000;
 
 /** A pull request of one reader among very many waits at most this long, in ms. */
@@ -265,7 +268,7 @@ export async function confirmConsumer(
   if (found !== undefined) assertOwned(found, group);
 }
 
-/** Deletes a durable consumer. A missing one is no error. */
+/** Deletes a durable consumer. A missing consumer is not an error. */
 export async function deleteConsumer(connection: LogConnection, stream: string, name: string): Promise<void> {
   try {
     await connection[client].jsm.consumers.delete(stream, name);

@@ -2,8 +2,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ConsumerTrouble } from './consumer-trouble.ts';
 
 /**
- * A trouble that lasts this long is logged as an error, in ms. A shorter one needs no operator: after its creation on a
- * cluster, and after a server's restart, a consumer has no leader for some seconds.
+ * A trouble that lasts this long is logged as an error, in ms. A shorter trouble needs no operator: after its creation
+ * on a cluster, and after a server's restart, a consumer has no leader for some seconds.
  */
 const calmMs = 15_000;
 const errorEveryMs = 60_000;

@@ -82,7 +82,7 @@ test('pull turns: a reader without room does not delay other readers, and contin
 test('pull turns: a reader that catches up with old messages does not make all other readers ask each time', () => {
   const { stream, readers, settle } = createReaders(100, { received: 50, lastSeq: 50 });
   settle();
-  // The turns record sequence 51: up to there, a message for one reader wakes no other.
+  // The turns record sequence 51: up to this sequence, a message for one reader wakes no other reader.
   stream.lastSeq = 51;
   settle();
   const [late] = readers;

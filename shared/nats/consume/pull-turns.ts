@@ -1,4 +1,7 @@
-/** At most this many readers of one subject pull at a time. If a subject has no more readers, each pulls freely. */
+/**
+ * At most this many readers of one subject pull at a time. If a subject has no more readers than this, each of them
+ * pulls freely.
+ */
 export const askingMax = 16;
 /** A resting reader pulls again after this time, in ms, even if no other reader received a message. */
 export const restMaxMs = 10_000;
@@ -38,8 +41,8 @@ type Member = { state: State; restingSinceMs: number; readonly pull: () => void 
 /**
  * The turns of the readers of one subject over one connection. If a thousand readers waited at the server, one message
  * would be sent a thousand times at once. That is more than the server buffers for a connection: it would close the
- * connection and interrupt all its readers. So a few readers pull at a time; of the readers that have received
- * everything, one waits at the server and the others rest until a message arrives.
+ * connection and interrupt all its readers. So only a few readers pull at a time. When readers have received
+ * everything, one of them waits at the server and the others rest until a message arrives.
  */
 export class PullTurns {
   readonly #now: () => number;

@@ -15,7 +15,7 @@ export type FinishedMessages = {
   readonly above: readonly number[];
   /**
    * When the newest of these messages was stored, in ms since the epoch. A message stored later with one of these
-   * sequences is another one.
+   * sequences is another message.
    */
   readonly storedUntilMs: number;
 };
@@ -41,7 +41,7 @@ export class TakenMessages {
   readonly #states: State[] = [];
   /**
    * When each message was stored, or the latest time possible. A message with the same sequence and a later time is
-   * another one.
+   * another message.
    */
   readonly #storedMs: number[] = [];
   #doneUpTo: number;
@@ -105,7 +105,8 @@ export class TakenMessages {
     const at = this.#find(seq);
     const isTracked = this.#seqs[at] === seq;
     const knownUntilMs = isTracked ? (this.#storedMs[at] ?? 0) : this.#storedUntilMs;
-    // The stream lost its end and uses its sequences again: the messages recorded as done from here on were other ones.
+    // The stream lost its end and uses its sequences again: the messages recorded as done from here on were other
+    // messages.
     if (storedAtMs > knownUntilMs) this.#doneUpTo = Math.min(this.#doneUpTo, seq - 1);
     const state = isTracked && storedAtMs <= knownUntilMs ? this.#states[at] : undefined;
     let answer: Received = 'new';
@@ -124,8 +125,8 @@ export class TakenMessages {
   }
 
   /**
-   * Marks the message as done. False if another message has its sequence by now, so that an ack would count for the
-   * other one.
+   * Marks the message as done. False if another message has its sequence by now, because an ack would count for that
+   * other message.
    */
   acknowledge(seq: number, storedAtMs: number): boolean {
     const isSame = this.#move(seq, storedAtMs, acknowledged);

@@ -17,9 +17,9 @@ import type { LastWords } from './known-withdrawals.ts';
 /** Erased visitors and withdrawn consents, checked before each attempt to send an event. */
 export type Erasures = {
   /**
-   * Whether all erasures and withdrawals announced up to a second ago are known; with a slow log, up to longer ago
-   * (`currentUntil`). While this is false, nothing is sent: at the start, and while the log does not answer, because
-   * then the log could not store the outcome either.
+   * Whether all erasures and withdrawals that were announced more than a second ago are known (on a slow log, more than
+   * some seconds ago, see `currentUntil`). While this is false, nothing is sent. It is false at the start, and while
+   * the log does not answer: such a log could not store the outcome either.
    */
   readonly isCurrent: boolean;
   /** Whether an event's visitor was erased after the event was received. */
@@ -39,8 +39,8 @@ export type FollowedErasures = Erasures & {
 export type FollowErasuresOptions = {
   readonly connection: LogConnection;
   /**
-   * Called for the third failed try in a row and every 60th, unless the connection is lost, and for an answer that took
-   * too long. Failed tries are repeated.
+   * Called for the third failed try in a row and for every 60th, unless the connection is lost. Also called for an
+   * answer that took too long. Failed tries are repeated.
    */
   onError(error: unknown): void;
   /**

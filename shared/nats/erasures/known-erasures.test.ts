@@ -51,7 +51,8 @@ test('known erasures: property: an event is erased if it was received no later t
       for (const [n, { visitor, atMs, ahead }] of erasures.entries()) {
         if (ahead) known.take(account, notice(`${n}`, atMs + 1_000, [visitor], true));
         known.take(account, notice(`${n}`, atMs, [visitor]));
-        // A later notice with an earlier time does not replace the visitor's erasure, but one announced ahead does.
+        // A later notice with an earlier time does not replace the visitor's erasure, but a notice that was announced
+        // ahead does.
         last.set(visitor, ahead ? atMs : Math.max(atMs, last.get(visitor) ?? -1));
       }
       for (const visitorId of ['a', 'b', 'c']) {
