@@ -85,7 +85,7 @@ function textsOf(value: unknown): string[] {
   return isJsonObject(value) ? Object.values(value).flatMap(textsOf) : [];
 }
 
-/** The values at a path such as `data[].custom_data.contents[].id`; for a list its items. */
+/** The values at a path such as `data[].custom_data.contents[].id`; if a value is a list, its items. */
 function valuesAt(value: unknown, path: string): unknown[] {
   const found = path.split('.').reduce<unknown[]>(
     (values, segment) =>

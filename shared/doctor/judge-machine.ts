@@ -21,8 +21,8 @@ export function judgeOpenFiles(softLimit: number | undefined): Finding {
 }
 
 /**
- * `skewMs` is how far the other clock is ahead of this one. `uncertaintyMs` is how far that reading may be off: half
- * the time that the answer took.
+ * `skewMs` is how far the other clock is ahead of the local clock. `uncertaintyMs` is how far that reading may be off:
+ * half the time that the answer took.
  */
 export function judgeClock(of: string, skewMs: number, uncertaintyMs: number): Finding {
   const about = `clock of ${of}`;

@@ -43,7 +43,7 @@ export class Deadlines {
     else earlier.later = later;
     if (later === undefined) this.#last = earlier;
     else later.earlier = earlier;
-    // An ended item must not keep another one alive.
+    // An ended item must not keep another item alive.
     deadline.timed = undefined;
     deadline.earlier = undefined;
     deadline.later = undefined;

@@ -50,7 +50,7 @@ export class EgressError extends Error {}
 
 // A public address that only machines in Azure can reach; it serves Azure's metadata and agents.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
-// All allocated IPv6 addresses. The rest includes addresses that embed IPv4: ::7f00:1 is 127.0.0.1.
+// All allocated IPv6 addresses. Other IPv6 addresses may embed an IPv4 address: ::7f00:1 is 127.0.0.1.
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**

@@ -46,9 +46,9 @@ const sweepEveryMs = 1_000;
 const lookedAtMax = 16;
 
 /**
- * The connections to one origin, shared by several senders. When all connections are in use, senders wait in turn,
- * those below their fair share first. A sender without any connection gets one beyond the limit, so that senders that
- * wait for slow answers do not block the others.
+ * The connections to one origin, shared by several senders. When all connections are in use, senders wait in turn, and
+ * senders below their fair share come first. A sender without any connection gets one beyond the limit, so that senders
+ * that wait for slow answers do not block the others.
  */
 export class OriginConnections implements ConnectionOwner {
   readonly #options: OriginConnectionsOptions;
@@ -58,9 +58,9 @@ export class OriginConnections implements ConnectionOwner {
   readonly #turns: Lane[] = [];
   /** Open connections. An array, not a Set, because connections change often. */
   readonly #connections: HttpConnection[] = [];
-  /** The exchange on each connection, by its slot; undefined for an idle one. */
+  /** The exchange on each connection, by its slot; undefined if the connection is idle. */
   readonly #underWay: (UnderWay | undefined)[] = [];
-  /** Idle connections, the most recently used last, so that unneeded ones age out. */
+  /** Idle connections, the most recently used last, so that unneeded connections age out. */
   readonly #idle: HttpConnection[] = [];
   #connecting = 0;
   #sweeper: NodeJS.Timeout | undefined;

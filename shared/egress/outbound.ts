@@ -11,8 +11,8 @@ export type OutboundRequest = {
   /** Token for the Authorization header, which the sender adds because only the sender can request a token. */
   readonly oauth?: OAuthNeed;
   /**
-   * A request that is sent once this one was accepted, for platforms that need several calls per event. A retry sends
-   * all of them again, so each must be idempotent.
+   * The request to send after this request was accepted, for platforms that need several calls per event. A retry sends
+   * all requests again, so each must be idempotent.
    */
   readonly next?: OutboundRequest;
   /**

@@ -31,7 +31,7 @@ export type AssignmentDecision =
       readonly experiment: PlannedExperiment;
       readonly variant: ExperimentVariant;
       readonly origin: AssignmentOrigin;
-      /** The assignment to store with the visitor; an existing one takes precedence. */
+      /** The assignment to store with the visitor; an existing assignment takes precedence. */
       readonly store: { readonly experimentId: string; readonly variantId: string } | undefined;
       /** Whether this call records an impression. */
       readonly impressionDue: boolean;

@@ -63,7 +63,7 @@ export function decodePath(text: string): string {
 
 function readAddress(url: string): PageAddress {
   if (URL.canParse(url)) return addressOf(new URL(url));
-  // `/path` has neither scheme nor host, `//host/path` no scheme.
+  // `/path` has neither scheme nor host, `//host/path` has no scheme.
   if (url.startsWith('/') && URL.canParse(url, 'http://host')) {
     const address = addressOf(new URL(url, 'http://host'));
     return { ...address, scheme: '', host: url.startsWith('//') ? address.host : '' };

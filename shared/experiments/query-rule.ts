@@ -8,7 +8,7 @@ export const queryRule = Type.Object(
   {
     parameter: Type.String({ minLength: 1, maxLength: 250 }),
     operator: Type.Enum(['equals', 'contains', 'exists', 'not_exists', 'not_equals', 'regex']),
-    /** Required, except for `exists` and `not_exists`, which take none. */
+    /** Required, except for `exists` and `not_exists`, which take no value. */
     value: Type.Optional(Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()])),
   },
   { additionalProperties: false },
@@ -24,8 +24,8 @@ export const regexInputCharsMax = 1_000;
 
 /**
  * Compiles a rule. A parameter may occur several times: equals, contains and regex hold if one of its values matches;
- * not_equals holds if no value is equal, also if there are no values. Throws PlanError naming the field for a rule's
- * value that is missing, unused, or not an RE2 expression.
+ * not_equals holds if no value is equal, including if there are no values. Throws PlanError naming the field for a
+ * rule's value that is missing, unused, or not an RE2 expression.
  */
 export function compileQueryRule(rule: QueryRule, field: string): QueryCheck {
   switch (rule.operator) {

@@ -11,7 +11,7 @@ const matches = (pattern: string, url: string): boolean => {
 };
 
 test.each([
-  // A star stays within a segment, two stars do not.
+  // One star stays within a segment; two stars also match across segments.
   ['https://example.com/blog/*', 'https://example.com/blog/post'],
   ['https://example.com/blog/*', 'https://example.com/blog/'],
   ['https://example.com/blog/*/edit', 'https://example.com/blog/post/edit'],

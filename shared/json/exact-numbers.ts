@@ -77,7 +77,7 @@ export function copyMember(to: Members, toName: string, from: Readonly<Members>,
 }
 
 /**
- * The members of several objects as one object, with their number texts; if a name is repeated, the last one counts.
+ * The members of several objects as one object, with their number texts; if a name is repeated, the last member counts.
  */
 export function mergeMembers(...objects: readonly (Readonly<Members> | undefined)[]): Members {
   if (!objects.some(holdsExact)) return Object.assign({}, ...objects) as Members;

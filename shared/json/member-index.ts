@@ -208,7 +208,7 @@ export class MemberIndex {
     return this.#cells[member * cellsAMember + valueEnd] as number;
   }
 
-  /** The member after this one and after all members inside it. */
+  /** The member after this member and after all members inside it. */
   next(member: number): number {
     return this.#cells[member * cellsAMember + next] as number;
   }

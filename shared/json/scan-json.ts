@@ -201,7 +201,7 @@ export function plainStringEnd(facts: JsonFacts, bytes: Uint8Array, start: numbe
   return -1;
 }
 
-// A table costs one lookup for each byte; nearly all bytes of an event are simple ones.
+// A table costs one lookup for each byte; nearly all bytes of an event are simple.
 const simple = 0;
 const closing = 1;
 const control = 2;

@@ -123,7 +123,7 @@ function pinterestGender(text: string): string | undefined {
 
 /**
  * The postal code; undefined if it has letters, as in the United Kingdom and Canada, because Pinterest matches only
- * numeric ones.
+ * numeric postal codes.
  */
 function pinterestZip(text: string): string | undefined {
   const zip = normaliseZip(text);

@@ -5,7 +5,7 @@ import type { PreparedErasure } from '../sdk/erasure.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { matching, optionalSecret, optionalText, SettingError } from '../sdk/settings.ts';
 
-/** Hosts of PostHog's app API, which differ from those that receive events. */
+/** Hosts of PostHog's app API, which differ from the hosts that receive events. */
 const hosts: Readonly<Record<string, string>> = { US: 'https://us.posthog.com', EU: 'https://eu.posthog.com' };
 
 export const posthogErasureSettings = {

@@ -47,7 +47,7 @@ const row = Type.Object({
 
 const deviceIds = ['ios_advertising_id', 'android_advertising_id', 'ios_idfv'];
 
-/** The problem of an event that has neither an id of a person nor one of a device. */
+/** The problem of an event that identifies neither a person nor a device. */
 function unknownPerson(given: unknown) {
   const { user_identities: person, device_info: device } = isJsonObject(given) ? given : {};
   const isKnown = isJsonObject(person) && Object.keys(person).length > 0;

@@ -78,8 +78,8 @@ export type PreparedDestination = {
    */
   groupOf?(event: OutboundEvent): string;
   /**
-   * The platform may accept an event and ask for an earlier one of the same request to be sent
-   * again. A request then holds at most one event per visitor, if the destination keeps order.
+   * The platform may accept an event and ask for an earlier event of the same request to be sent again. A request then
+   * holds at most one event per visitor, if the destination keeps order.
    */
   readonly retriesRows?: true;
   /** Minimum ms between the starts of two requests, for platforms with a low rate limit. */

@@ -15,8 +15,8 @@ export type KindFacts = {
   /** How the platform reports refused events and reasons. */
   readonly errors: string;
   /**
-   * How limited use is sent, in the platform's terms; undefined if the platform has none or is
-   * not for advertising.
+   * How limited use is sent, in the platform's terms; undefined if the platform has no limited use or is not for
+   * advertising.
    */
   readonly limitedUse?: string;
   /** Google's consent types that requests carry, under the names in an event's `consent` property. */

@@ -4,9 +4,8 @@ import type { SentEvent } from './event.ts';
 import { isLimited } from './limited-data-use.ts';
 
 /**
- * Translates `ad_user_data` and `ad_personalization` of an event's `consent` property, each `GRANTED`
- * or `DENIED`, into a Google API's words. An event for limited use that sets neither is denied both.
- * Undefined if nothing is set.
+ * Translates `ad_user_data` and `ad_personalization` of an event's `consent` property, each `GRANTED` or `DENIED`, into
+ * a Google API's words. If an event for limited use sets neither, both are denied. Undefined if nothing is set.
  */
 export function googleConsent(
   event: SentEvent,

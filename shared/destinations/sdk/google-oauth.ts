@@ -27,10 +27,9 @@ export function googleOAuthSettings(role: string) {
 export type GoogleOAuthSettings = SettingsOf<ReturnType<typeof googleOAuthSettings>>;
 
 /**
- * The grant for these settings:
- * https://developers.google.com/identity/protocols/oauth2/service-account and
- * https://developers.google.com/identity/protocols/oauth2/web-server#offline. Throws SettingError
- * if neither is complete.
+ * The grant for these settings: https://developers.google.com/identity/protocols/oauth2/service-account and
+ * https://developers.google.com/identity/protocols/oauth2/web-server#offline. Throws SettingError if the settings of
+ * neither grant are complete.
  */
 export function googleGrant(given: GoogleOAuthSettings, scope: string): OAuthGrant {
   const { serviceAccountKey: account, clientId, clientSecret, refreshToken } = given;

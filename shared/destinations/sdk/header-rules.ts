@@ -1,7 +1,7 @@
 const tokenName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const valueCharactersMax = 8_192;
 
-// The HTTP client sets these itself; the metadata headers would open cloud metadata services.
+// The HTTP client sets these itself; the metadata headers would give access to cloud metadata services.
 const deniedNames: ReadonlySet<string> = new Set([
   'host',
   'content-length',

@@ -21,7 +21,10 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
-/** The members under the platform's names; a name not in `names` stays. Null and undefined members are left out. */
+/**
+ * The members under the platform's names; a name that is not in `names` stays unchanged. Null and undefined members are
+ * left out.
+ */
 export function renameMembers(members: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   const renamed = Object.entries(members).map(([name, value]) => [names.get(name) ?? name, value] as const);
   return Object.fromEntries(renamed.filter(([, value]) => value !== null && value !== undefined));

@@ -207,9 +207,8 @@ export type ContactIds = {
 const e164 = /^\+[1-9]\d{6,14}$/;
 
 /**
- * Reads the identifiers from the visitor. Only a mapping can override or withhold them, because an
- * e-mail address in the original properties may belong to another person, such as one whom the
- * visitor invites.
+ * Reads the identifiers from the visitor. Only a mapping can override or withhold them, because an e-mail address in
+ * the original properties may belong to another person, such as a person whom the visitor invites.
  */
 export function contactIds(event: OutboundEvent): ContactIds {
   const sent = sentEvent(event);

@@ -68,7 +68,7 @@ function messageOf(levels: readonly (JsonObject | string)[]): string {
   for (const level of levels) {
     if (typeof level === 'string') return level;
     const messages = messageNames.flatMap((name) => textOf(level[name]) ?? []);
-    // Meta names the missing field in a second sentence beside `message`.
+    // Meta names the missing field in a member of its own, not in `message`.
     const forUser = textOf(level['error_user_msg']);
     const parts = [messages[0], forUser].filter((part) => part !== undefined);
     if (parts.length > 0) return [...new Set(parts)].join(': ');

@@ -43,8 +43,8 @@ export type PlatformAnswers = {
   /** Every row accepted. */
   success(rows: readonly unknown[]): ScriptedAnswer;
   /**
-   * Some rows accepted. Only for a platform that reports rows; other platforms refuse the whole
-   * request because of one row.
+   * Some rows accepted. Only for a platform that reports rows; other platforms refuse the whole request if one row is
+   * invalid.
    */
   partial?(rows: readonly RowVerdict[]): ScriptedAnswer;
   /** No row accepted. */

@@ -108,7 +108,7 @@ export function address<Value>(setting: Setting<Value>, standard = ''): Setting<
   return { ...setting, addressOf: (given) => placeOf(typeof given === 'string' && given !== '' ? given : standard) };
 }
 
-/** Scheme, host and port of a URL; any other text, such as the name of a region, unchanged. */
+/** Scheme, host and port of a URL; any other text, such as the name of a region, stays unchanged. */
 function placeOf(text: string): string {
   if (!URL.canParse(text)) return text;
   const { protocol, host } = new URL(text);

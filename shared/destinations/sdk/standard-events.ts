@@ -68,7 +68,7 @@ export const standardEvents = {
     label: 'Order Completed',
     aliases: ['purchase', 'completepayment', 'completedorder'],
   },
-  // Shops send Order Placed besides Order Completed, because an order can be placed before it is completed.
+  // Shops send Order Placed in addition to Order Completed, because an order can be placed before it is completed.
   placeOrder: { label: 'Order Placed', aliases: ['placedorder', 'placeanorder', 'placeorder'] },
   refund: { label: 'Order Refunded', aliases: ['refund', 'refundedorder'] },
   cancelOrder: { label: 'Order Cancelled', aliases: ['ordercanceled', 'cancelledorder', 'canceledorder'] },

@@ -189,8 +189,8 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The API responds 200 with an error code in JSON, a webhook with another status and the code as text. Undefined if the
- * status alone decides, as for a 429, which has a Retry-After.
+ * The API responds with 200 and an error code in JSON; a webhook responds with another status and the code as text.
+ * Undefined if the status alone decides, as for a 429, which has a Retry-After.
  */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const { status, body } = answer;

@@ -55,7 +55,7 @@ function actionSourceOf(event: SentEvent, source: SnapchatSource): string {
   return namedActionSource(event, snapchatActionSources) ?? standard;
 }
 
-/** The Snap app id of an app event, which goes to the app's own address; undefined for events of the pixel. */
+/** The Snap app id of an app event, which is sent to the app's own address; undefined for events of the pixel. */
 export const snapAppOf = (event: SentEvent, source: SnapchatSource): string | undefined =>
   source.appId !== undefined && actionSourceOf(event, source) === 'MOBILE_APP' ? source.appId.trim() : undefined;
 

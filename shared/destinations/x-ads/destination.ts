@@ -112,8 +112,8 @@ function conversionOf(event: SentEvent, eventId: string): JsonObject {
 }
 
 /**
- * One object per identifier; IP address and User-Agent share one because neither suffices alone. Throws UnfitEventError
- * unless there is a click id, an e-mail address or a phone number.
+ * One object per identifier; IP address and User-Agent share one object because neither suffices alone. Throws
+ * UnfitEventError unless there is a click id, an e-mail address or a phone number.
  */
 function identifiersOf(event: SentEvent): readonly JsonObject[] {
   const person = knownPerson(event);

@@ -15,9 +15,9 @@ const downloadTimeoutMs = 60_000;
 const extractTimeoutMs = 30_000;
 
 /**
- * Downloads packages of `suite` from the Debian mirror that apt already uses, unpacks them, and returns the folder into
- * which they are unpacked as into `/`. Writes only below `folder`: needs no root, installs nothing and changes none of
- * apt's files. Dependencies are not fetched.
+ * Downloads packages of `suite` from the Debian mirror that apt already uses, unpacks them, and returns the folder that
+ * takes the place of `/`. Writes only below `folder`: needs no root, installs nothing and changes none of apt's files.
+ * Dependencies are not fetched.
  */
 export async function fetchDebianPackages(
   names: readonly string[],

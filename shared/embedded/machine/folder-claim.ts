@@ -77,8 +77,9 @@ async function livingOwner(owner: string): Promise<number | undefined> {
 }
 
 // Several processes may find the same stale claim. Only the process that creates the guard folder replaces the claim,
-// after reading it again; otherwise a slower process would replace the claim that a faster one has just made. The new
-// claim replaces the stale one in one step: without a claim, the next process would not look for an orphaned server.
+// after reading it again; otherwise a slower process would replace the claim that a faster process has just made. The
+// new claim replaces the stale claim in one step: without a claim, the next process would not look for an orphaned
+// server.
 async function replaceStaleClaim(file: string, stale: string, mine: string): Promise<boolean> {
   const guard = `${file}.takeover`;
   try {

@@ -55,7 +55,7 @@ export async function isPortFree(port: number): Promise<boolean> {
   return (await probePort(port)) === undefined;
 }
 
-/** Throws unless the port is free, naming the environment variable that chooses another one. */
+/** Throws unless the port is free, naming the environment variable that chooses another port. */
 export async function assertPortFree(port: number, variable: string): Promise<void> {
   const obstacle = await probePort(port);
   if (obstacle === undefined) {

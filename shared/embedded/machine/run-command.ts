@@ -25,7 +25,7 @@ export function runCommand(
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
     const child = spawn(command, args, {
-      // A process group of its own, so that the processes that the command started end with it at the timeout.
+      // A process group of its own, so that the timeout also ends the processes that the command started.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: options.cwd ?? '/',

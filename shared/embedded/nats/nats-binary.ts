@@ -145,8 +145,8 @@ async function findCached(cache: Cache, signal: AbortSignal): Promise<NatsBinary
 }
 
 // The program is copied into the cache folder under a temporary name, tried there (a temporary folder may forbid
-// running programs), and renamed. If several processes do this at once, the last one wins, and none ever finds an
-// incomplete program.
+// running programs), and renamed. If several processes do this at once, the last process wins, and no process ever
+// finds an incomplete program.
 async function fetchInto(
   cache: Cache,
   fetch: (folder: string) => Promise<string>,

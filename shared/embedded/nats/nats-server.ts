@@ -154,7 +154,7 @@ async function startOnce(
   return process;
 }
 
-// A start on a full disk has no room for a new file, and usually needs none, because the text is the same.
+// A start on a full disk has no room for a new file, and usually needs no new file, because the text is the same.
 async function writeIfChanged(file: string, text: string): Promise<void> {
   if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return;
   // Written under another name and renamed, because half a configuration would lack the limits.

@@ -43,7 +43,7 @@ const readyDeadlineMs = 120_000;
 const startAttemptsMax = 3;
 const backendsGoneDeadlineMs = 15_000;
 const retryMs = 100;
-// Fast shutdown, then immediate shutdown, after which the next start has to recover. Neither loses data.
+// Fast shutdown, then immediate shutdown, after which the next start has to recover. Neither shutdown loses data.
 const stopSteps: readonly EndStep[] = [
   { signal: 'SIGINT', waitMs: 15_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },

@@ -63,7 +63,7 @@ export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
 
 /**
  * Opens the bucket, creates it if it is missing, and applies the limits of `settings`. A user without the right to do
- * so waits until another process has created the bucket, and leaves its limits alone.
+ * so waits until another process has created the bucket, and does not change its limits.
  */
 export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
   const kv = await whileForming(async () => {

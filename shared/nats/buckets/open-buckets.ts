@@ -25,7 +25,8 @@ export type Buckets = {
 const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 // Without an expiry, entries of ended instances would stay forever; a month keeps "last seen" times useful. A full
-// bucket discards its oldest entries first. They belong to deleted destinations, because live ones keep writing.
+// bucket discards its oldest entries first. Those entries belong to deleted destinations, because live destinations
+// keep writing.
 const healthTtlMs = 30 * dayMs;
 // A refresh token that a platform issued in place of another is stored only here. It must outlive a pause of its
 // destination.

@@ -51,8 +51,8 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
     return jobs.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   };
   /**
-   * Enforces the account's quota of the bucket: removes its oldest replays that are over, and refuses too many waiting
-   * ones.
+   * Enforces the account's quota of the bucket: removes its oldest replays that are over, and refuses a new replay if
+   * too many wait.
    */
   const makeRoom = async (accountId: string): Promise<void> => {
     const own = (await readAll(bucket, allReplays)).filter((job) => job.accountId === accountId);

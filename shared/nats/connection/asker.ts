@@ -1,7 +1,7 @@
 import { ErrorCode, NatsError } from 'nats';
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 
-/** Why there is no answer. Except for `too_large` the server may have done what was requested. */
+/** Why there is no answer. Except after `too_large`, the server may have done what was requested. */
 export type Unanswered = 'timeout' | 'disconnected' | 'too_large';
 
 export type AskOptions = { readonly headers?: MsgHdrs; readonly timeoutMs: number };

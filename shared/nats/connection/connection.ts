@@ -29,8 +29,8 @@ export type LogConnection = {
    */
   readonly messageBytesMax: number;
   /**
-   * Why the log cannot be used over this connection now: there is no server, or one that is too old. Undefined if it
-   * can.
+   * Why the log cannot be used over this connection now: there is no server, or the server is too old. Undefined if the
+   * log can be used.
    */
   readonly problem: string | undefined;
   /** Number of times the connection came back after a loss. */
@@ -124,7 +124,7 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
     },
     get problem() {
       if (!connected || nc.isClosed()) return 'NATS at NATS_URL is not connected';
-      // After a reconnect the server may be another one.
+      // After a reconnect the server may be another server.
       return versionProblem(nc.info?.version);
     },
     get reconnects() {
@@ -162,8 +162,8 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
     pingInterval: 5_000,
     maxPingOut: 2,
     noAsyncTraces: true,
-    // Only servers of NATS_URL are used: a server announced by another one may be a stranger's, and would receive our
-    // credentials.
+    // Only servers of NATS_URL are used: a server that another server announces may be a stranger's, and would receive
+    // our credentials.
     ignoreClusterUpdates: true,
   };
   const deadline = performance.now() + connectTimeoutMs;

@@ -102,8 +102,8 @@ export type FinishedBefore = (acked: FinishedMessages | undefined) => Promise<Fi
 
 /**
  * Takes a durable consumer over for the caller: its previous reader receives nothing more, and the messages that it did
- * not acknowledge come first, in the order of the stream. Creates a missing consumer; an existing one gets the limits
- * in `wanted` and keeps its position. Throws ConsumerError.
+ * not acknowledge come first, in the order of the stream. Creates a missing consumer; an existing consumer gets the
+ * limits in `wanted` and keeps its position. Throws ConsumerError.
  */
 export async function claimConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<OwnedConsumer> {
   const group = newGroup();
@@ -291,7 +291,7 @@ export async function isUnread(
   return info.num_waiting === 0 && Date.now() - lastGivenMs > forMs;
 }
 
-/** Whether a pull request waits at the consumer; false for a missing one. */
+/** Whether a pull request waits at the consumer; false for a missing consumer. */
 export async function isRead(
   connection: LogConnection,
   consumer: Pick<DurableConsumer, 'stream' | 'name'>,
@@ -312,7 +312,7 @@ async function findConsumer(
   }
 }
 
-/** Returns the consumer. A missing one is created for the group, after the finished messages if there are any. */
+/** Returns the consumer. A missing consumer is created for the group, after the finished messages if there are any. */
 async function findOrMake(
   connection: LogConnection,
   wanted: DurableConsumer,

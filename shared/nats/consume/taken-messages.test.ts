@@ -60,7 +60,7 @@ test('taken messages: a sequence that the stream reuses while its old message is
   taken.finish(2, 1_000);
   taken.rewound(0);
   expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['in-flight', 'new', 'new']);
-  // An ack or a release of the old messages does not count for the new ones.
+  // An ack or a release of the old messages does not count for the new messages.
   expect(taken.acknowledge(2, 1_000)).toBe(false);
   taken.release(3, 1_000);
   taken.rewound(0);
@@ -146,7 +146,7 @@ test('taken messages: whatever is rewound or forgotten by the server, each messa
             taken.release(seq ?? 0, seq ?? 0);
             rewind();
           } else {
-            // Another reader takes over, with the finished messages of this one.
+            // Another reader takes over, with the finished messages of this reader.
             const { finished } = taken;
             inHand.clear();
             taken = new TakenMessages(floor(), last);

@@ -76,7 +76,7 @@ const silenceMaxMs = 10_000;
 /**
  * Follows the streams of erasures and withdrawn consents. Their leaders are asked for the last sequence twice a second:
  * an answer proves that every message stored before the request is known. Waiting for messages would prove nothing
- * while none arrive.
+ * while no messages arrive.
  */
 export function followErasures({ connection, onError, isOnDemand = false }: FollowErasuresOptions): FollowedErasures {
   let known: Known | undefined;

@@ -14,7 +14,7 @@ type AccountErasures = {
 
 /**
  * The announced erasures, by visitor. An event received after its account's last erasure costs one comparison; for an
- * earlier one the visitor is hashed.
+ * earlier event the visitor is hashed.
  */
 export class KnownErasures {
   readonly #key: Buffer;

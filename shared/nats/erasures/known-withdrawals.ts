@@ -56,7 +56,7 @@ export class KnownWithdrawals {
     return account.visitors.get(hashedVisitor(this.#key, accountId, visitorId));
   }
 
-  /** The stream begins with notices of this time, in ms since the epoch; earlier ones are missing. */
+  /** The stream begins with notices of this time, in ms since the epoch; earlier notices are missing. */
   forgetUntil(atMs: number): void {
     this.#cutUntilMs = Math.max(this.#cutUntilMs, atMs);
   }
