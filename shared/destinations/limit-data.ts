@@ -19,8 +19,8 @@ function limitEvent(
   return {
     resolved: { ...resolved, event: own },
     ...(head && { head }),
-    // The limit depends on the event's own name, also if a mapping renames it. `remake` is dropped,
-    // because it would rebuild the properties without the limit.
+    // The limit depends on the event's own name, even if a mapping renames it. `remake` is dropped, because it would
+    // rebuild the properties without the limit.
     mapped: mapped && { eventName: mapped.eventName, properties: limit(event.event, mapped.properties) },
     isLimited,
     consentMode,

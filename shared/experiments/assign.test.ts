@@ -100,7 +100,8 @@ test('assign: a personalization applies even with an allocation of 0', () => {
   expect(ask(plan, 'v')).toMatchObject({ assigned: true, origin: 'new' });
 });
 
-// Variants as an operator may leave them: at most 99 percent for the three, the control takes the rest.
+// Variants as an operator may configure them: three variants get at most 99 percent together; the control gets the
+// rest.
 const weight = integer({ min: 0, max: 3_300 }).map((buckets) => buckets / 100);
 const setting = record({
   trafficAllocation: integer({ min: 0, max: 10_000 }).map((buckets) => buckets / 100),

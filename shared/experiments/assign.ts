@@ -103,8 +103,8 @@ export type Personalization = {
 
 /**
  * The visitor's variants and their properties: from running personalizations, which are always on, from earlier
- * assignments, and from variants rolled out to all. Makes no assignment. If several set a property, a test wins over a
- * personalization, then the greater id wins. Throws like `assign`.
+ * assignments, and from variants rolled out to all. Makes no assignment. If several variants set a property, a test
+ * wins over a personalization, then the greater id wins. Throws like `assign`.
  */
 export function personalizeVisitor(
   plan: ExperimentPlan,

@@ -28,8 +28,8 @@ export type GoogleOAuthSettings = SettingsOf<ReturnType<typeof googleOAuthSettin
 
 /**
  * The grant for these settings: https://developers.google.com/identity/protocols/oauth2/service-account and
- * https://developers.google.com/identity/protocols/oauth2/web-server#offline. Throws SettingError if the settings of
- * neither grant are complete.
+ * https://developers.google.com/identity/protocols/oauth2/web-server#offline. Throws SettingError if the settings
+ * are complete for neither grant.
  */
 export function googleGrant(given: GoogleOAuthSettings, scope: string): OAuthGrant {
   const { serviceAccountKey: account, clientId, clientSecret, refreshToken } = given;

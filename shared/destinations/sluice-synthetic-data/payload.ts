@@ -21,7 +21,7 @@ function makeUp(value: unknown, digits: SeededDigits, name: string, depth: numbe
   if (typeof value === 'string') return makeUpText(value, digits, name);
   if (typeof value === 'number') return makeUpNumber(value, digits);
   if (typeof value === 'boolean') return digits.below(2) === 0;
-  // No regular event is as deep; null contains nothing personal.
+  // No regular event nests as deeply; null contains nothing personal.
   if (depth >= depthMax) return null;
   if (Array.isArray(value)) return value.map((item) => makeUp(item, digits, name, depth + 1));
   if (!isJsonObject(value)) return null;

@@ -118,7 +118,9 @@ function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[]
 const noCode: Outcome = { kind: 'retry', reason: 'the response has no code' };
 const invalidParameter = 40_002;
 
-/** Codes for no permission for the event source, and for a token that is missing, expired, invalid or revoked. */
+/**
+ * Codes for a missing permission for the event source, and for a token that is missing, expired, invalid or revoked.
+ */
 const ofAccess: ReadonlySet<number> = new Set([40_001, 40_102, 40_104, 40_105]);
 
 // 0 means success, 20001 partial success, 40100 throttling; codes from 50000 on are errors of TikTok's servers.

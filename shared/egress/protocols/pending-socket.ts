@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** A socket that is still being connected, for a client that needs one immediately. */
+/** A socket that is still being connected, for a client that needs a socket immediately. */
 export class PendingSocket extends Duplex {
   #socket: Socket | undefined;
 

@@ -50,8 +50,8 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
       await refusedFor(redis.call('AUTH', ...(user === '' ? [password] : [user, password])));
     }
     const database = /^\/(\d{1,4})$/.exec(new URL(request.url).pathname)?.[1] ?? '0';
-    // Without a database to select, a ping is the first command. A server that has no free client slot or requires a
-    // login refuses the first command.
+    // A server that has no free client slot or requires a login refuses only when it receives a command, so a ping is
+    // sent if there is no database to select.
     await refusedFor(database === '0' ? redis.call('PING') : redis.call('SELECT', database));
   } catch (error) {
     close();

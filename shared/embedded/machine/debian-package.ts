@@ -5,7 +5,7 @@ import { isThere } from './is-there.ts';
 import { runCommand } from './run-command.ts';
 
 // The first Debian suite with a nats-server that is new enough (2.15.1). The suite's programs also run on Debian 12,
-// since they need version 2.34 of the C library.
+// since they need only version 2.34 of the C library.
 const usualSuite = 'forky';
 const debianSuites = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
 const keyrings = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
@@ -15,9 +15,9 @@ const downloadTimeoutMs = 60_000;
 const extractTimeoutMs = 30_000;
 
 /**
- * Downloads packages of `suite` from the Debian mirror that apt already uses, unpacks them, and returns the folder that
- * takes the place of `/`. Writes only below `folder`: needs no root, installs nothing and changes none of apt's files.
- * Dependencies are not fetched.
+ * Downloads packages of `suite` from the Debian mirror that apt already uses, unpacks them, and returns the folder to
+ * which their paths are relative. Writes only below `folder`: needs no root, installs nothing and changes none of apt's
+ * files. Dependencies are not fetched.
  */
 export async function fetchDebianPackages(
   names: readonly string[],

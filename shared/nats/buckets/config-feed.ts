@@ -21,7 +21,7 @@ export type ConfigChange<Config = AccountConfig> = {
 };
 
 export type ConfigFeed = {
-  /** Every configuration up to this revision is applied or rejected; 0 before the first. */
+  /** Every configuration up to this revision is applied or rejected; 0 before the first configuration. */
   readonly revision: number;
   /** Whether every configuration that was there at the start is applied. */
   readonly ready: boolean;

@@ -56,7 +56,8 @@ export function openBuckets(connection: LogConnection, replicas: number): Promis
 const pipelineBuckets = ['config', 'health', 'leases', 'positions', 'replays', 'tokens'] as const;
 
 /**
- * Opens the buckets that a pipeline uses. It may start before a control plane of this release has created the others.
+ * Opens the buckets that a pipeline uses. A pipeline may start before a control plane of this release has created the
+ * other buckets.
  */
 export function openPipelineBuckets(
   connection: LogConnection,

@@ -16,7 +16,7 @@ export type PacedChangesOptions<Change> = {
 /** Applies changes of many keys; only the newest change of a key matters. */
 export type PacedChanges<Change> = {
   /**
-   * Applies the change now, or later if its key is over its limit. Of a key's waiting changes only the newest is
+   * Applies the change now, or later if its key is over its limit. Only the newest of a key's waiting changes is
    * applied.
    */
   offer(key: string, revision: number, change: Change): void;

@@ -124,7 +124,7 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
     },
     get problem() {
       if (!connected || nc.isClosed()) return 'NATS at NATS_URL is not connected';
-      // After a reconnect the server may be another server.
+      // A reconnect may have reached another server.
       return versionProblem(nc.info?.version);
     },
     get reconnects() {

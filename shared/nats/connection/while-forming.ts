@@ -14,7 +14,8 @@ const forming: ReadonlySet<number | undefined> = new Set([
 
 /**
  * Repeats `work` while it fails because a cluster is still creating a stream or bucket: its nodes learn of a stream one
- * after the other, and it has no leader yet. Throws the last error after half a minute. `work` must be safe to repeat.
+ * after the other, and the stream has no leader yet. Throws the last error after half a minute. `work` must be safe to
+ * repeat.
  */
 export async function whileForming<Result>(work: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + formingDeadlineMs;

@@ -73,7 +73,7 @@ export class TakenMessages {
    * acknowledged.
    */
   restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
-    // All that is known of the messages up to `upTo` is that they were stored by `storedUntilMs`.
+    // The messages up to `upTo` are known only to have been stored by `storedUntilMs`.
     this.#storedUntilMs = upTo > this.#doneUpTo ? storedUntilMs : Math.max(this.#storedUntilMs, storedUntilMs);
     this.#doneUpTo = Math.max(this.#doneUpTo, upTo);
     for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged, storedUntilMs);
