@@ -113,8 +113,8 @@ function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
 }
 
 /**
- * If one event is invalid, LinkedIn refuses the whole batch with a 422 whose message names the invalid events (`Index:
- * 3, ERROR :: …`). Invalid events are refused; the others are retried.
+ * If one event is invalid, LinkedIn refuses the whole batch with a 422 whose message names the invalid events
+ * (`Index: 3, ERROR :: …`). Invalid events are refused; the others are retried.
  */
 function refusedRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const message = jsonAnswer(answer)?.['message'];

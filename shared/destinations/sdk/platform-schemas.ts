@@ -31,9 +31,7 @@ export function oneOf(...words: readonly string[]): TSchema {
   return Type.Enum([...words]);
 }
 
-/**
- * An object with optional members and no others, because a kind that sends a member unknown to the platform is wrong.
- */
+/** An object with optional members and no others, because a kind must not send members that the platform ignores. */
 export function partly(properties: TProperties): TSchema {
   return Type.Partial(Type.Object(properties), { additionalProperties: false });
 }

@@ -31,8 +31,9 @@ const retry = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
 
 /**
  * Apache Kafka: an idempotent producer that waits for all in-sync replicas. The host of the URL is the first bootstrap
- * broker; in its query, `brokers` lists further brokers and `sasl` is the login mechanism. The response is `{"stored":
- * 3}`, or `{"error": "MESSAGE_TOO_LARGE"}` if not all messages were stored. https://kafka.apache.org/protocol.html
+ * broker; in its query, `brokers` lists further brokers and `sasl` is the login mechanism. The response is
+ * `{"stored": 3}`, or `{"error": "MESSAGE_TOO_LARGE"}` if not all messages were stored.
+ * https://kafka.apache.org/protocol.html
  */
 export const kafkaProtocol: Protocol = {
   schemes: ['kafka:', 'kafkas:'],

@@ -27,7 +27,7 @@ function createPaced(share: number, waitMaxMs: number, burstMs = 0) {
   return { changes, applied };
 }
 
-test('paced changes: the first change of a key is applied at once, and the newest of the later ones when the key is due again', () => {
+test('paced changes: the first change of a key is applied at once, and the newest later change when the key is due again', () => {
   const { changes, applied } = createPaced(0.05, 5_000);
   const startMs = Date.now();
   for (let n = 1; n <= 4; n += 1) changes.offer('large', n, { key: 'large', n, tookMs: 10 });

@@ -39,8 +39,8 @@ export type DurableConsumer = {
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 
 /**
- * The policy of all durable consumers. A pull request names a group, and the server refuses requests of every other
- * group than the consumer's: the group is the fencing token of the reader that owns the consumer.
+ * The policy of all durable consumers. A pull request names a group, and the server refuses requests of any group
+ * except the consumer's: the group is the fencing token of the reader that owns the consumer.
  */
 export const consumerPolicy = {
   ack_policy: AckPolicy.Explicit,

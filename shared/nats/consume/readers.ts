@@ -56,7 +56,7 @@ export class Readers {
 
   /** Adds a reader. `look` is called every half second until it leaves. */
   add(isOneOfMany: boolean, look: () => void): Reader {
-    // A new function each time: the same function may be registered twice.
+    // A new function each time, because callers may pass the same function twice.
     const own = (): void => look();
     this.#looks.add(own);
     this.#looking ??= every(lookEveryMs, () => {

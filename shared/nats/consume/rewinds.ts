@@ -24,7 +24,7 @@ type Skip = { readonly upTo: number; resolve(messages: number): void };
 
 /**
  * A reader's position in its consumer: the `consumerSeq` of the next message, and the rewinds, one at a time. A rewind
- * requested during another one follows it, and the reader pulls only after the last rewind.
+ * requested during another rewind follows it, and the reader pulls only after the last rewind.
  */
 export class Rewinds {
   readonly #options: RewindsOptions;
