@@ -25,7 +25,6 @@ export const fail = (about: string, detail: string, advice: string): Finding => 
   advice,
 });
 
-/** The worst level among the findings. */
 export function worstLevel(findings: readonly Finding[]): Level {
   const has = (level: Level): boolean => findings.some((finding) => finding.level === level);
   if (has('fail')) return 'fail';

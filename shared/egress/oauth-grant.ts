@@ -3,7 +3,6 @@
  * adds it to the request (`shared/egress/oauth`).
  */
 export type OAuthGrant = {
-  /** The platform's token endpoint. */
   readonly tokenUrl: string;
   readonly by: OAuthProof;
   /** The client's credentials; absent for a service account, whose signature proves its identity. */

@@ -81,7 +81,6 @@ export const experimentVariantBody = Type.Object({
 
 export type ExperimentVariantBody = Static<typeof experimentVariantBody>;
 
-/** A variant with its id. */
 export type ExperimentVariant = ExperimentVariantBody & { readonly id: string };
 
 export const experimentVariantDefaults = {

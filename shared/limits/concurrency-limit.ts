@@ -60,7 +60,6 @@ export class ConcurrencyLimit {
     return true;
   }
 
-  /** Releases taken units. */
   release(owner: string, amount = 1): void {
     const used = this.usedBy(owner) - amount;
     if (used > 0) this.#used.set(owner, used);

@@ -34,7 +34,6 @@ export class CostBudget {
     this.#limit = new RateLimit({ perS: unitsPerMs * 1_000, burst: unitsAtOnce }, now);
   }
 
-  /** Records that the account is active. */
   recordActivity(accountId: string): void {
     if (accountId !== this.#last.accountId) this.#lastOther = this.#last;
     this.#last = { accountId, atMs: this.#now() };

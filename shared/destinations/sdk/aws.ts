@@ -31,7 +31,6 @@ export type AwsCall = {
   readonly body: string;
   /** Path below the service's root. Defaults to the root. */
   readonly path?: string;
-  /** The events in the body. */
   readonly events: readonly OutboundEvent[];
 };
 

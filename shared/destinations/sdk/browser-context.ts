@@ -35,7 +35,7 @@ export function browserId(event: SentEvent, names: readonly string[]): string | 
 /** An id, and the time it was first seen in ms since the epoch, if that was before the event. */
 export type BrowserId = { readonly id: string; readonly atMs: number | undefined };
 
-/** Like `browserId`, with the time. */
+/** Like `browserId`, but also returns when the id was first seen. */
 export function findBrowserId(event: SentEvent, names: readonly string[]): BrowserId | undefined {
   const { properties, context, visitor } = event;
   const page = textOf(context['current_url']);

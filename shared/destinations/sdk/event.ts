@@ -92,7 +92,7 @@ export function isAboutIds(event: OutboundEvent): boolean {
 export type SentEvent = {
   readonly id: string;
   readonly name: string;
-  /** A mapping renamed the event. */
+  /** Whether a mapping renamed the event. */
   readonly isRenamed: boolean;
   /** Event time, in ms since the epoch. */
   readonly timeMs: number;

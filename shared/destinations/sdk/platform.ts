@@ -116,7 +116,7 @@ export type JudgeOptions = {
   readonly nowMs?: number;
 };
 
-/** The result of judging a request. */
+/** The platform's response to a request, with the accepted rows and the problems found. */
 export type Judgement = {
   readonly answer: OutboundAnswer;
   /** The accepted rows, as they were in the request. */

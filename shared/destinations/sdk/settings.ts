@@ -50,7 +50,7 @@ export class SettingError extends Error {
  */
 export type Setting<Value> = {
   describe(key: string): SettingDescriptor;
-  /** Undefined: the example leaves the setting out. */
+  /** Undefined if the example leaves the setting out. */
   example(): unknown;
   /** Throws SettingError naming the key. Null and empty values count as missing. */
   read(given: unknown, key: string): Value;

@@ -10,7 +10,7 @@ const calls: ReadonlyMap<string, SkippedCall> = new Map([
   [aliasEvent, 'alias'],
 ]);
 
-/** Why a kind skips an event. */
+/** Why a kind skips an event, as a clause: the kind's own reason, otherwise the standard reason for the call. */
 export function skipReason({ skips }: Pick<KindFacts, 'skips'>, event: OutboundEvent): string {
   const name = outboundName(event);
   const call = calls.get(name);

@@ -97,7 +97,7 @@ test('nats binary: concurrent downloads leave one complete program and no other 
 
 test('nats binary: the error lists each way to find a program, why it failed, and what to do', async () => {
   await writeProgram(join(folder, 'old', 'nats-server'), '2.12.15');
-  // This PATH has no apt-get, so that the last way fails as well.
+  // This PATH has no apt-get, so the last attempt fails as well.
   vi.stubEnv('PATH', join(folder, 'empty'));
   const release = { ...options.release, checksums: { [natsPlatform()]: '0'.repeat(64) } };
   const failing = findNatsServer({ ...options, release, searchPath: [join(folder, 'old')] });

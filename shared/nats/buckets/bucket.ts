@@ -94,7 +94,7 @@ async function makeOrAwait(connection: LogConnection, settings: BucketSettings):
   }
 }
 
-/** Leaves an existing bucket as it is. */
+/** Creates the bucket if it is missing; leaves an existing bucket as it is. */
 function makeBucket({ [client]: { js } }: LogConnection, settings: BucketSettings): Promise<KV> {
   return js.views.kv(settings.name, {
     history: 1,

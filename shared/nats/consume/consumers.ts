@@ -87,7 +87,7 @@ export class ConsumerTakenError extends ConsumerError {
   override readonly code = 'consumer_taken';
 }
 
-/** With fields that the client library's types lack. */
+/** The library's configuration and state of a consumer, with fields that its types lack. */
 type Config = ConsumerConfig & { readonly priority_policy?: string; readonly priority_groups?: readonly string[] };
 type Info = ConsumerInfo & { readonly ts?: string };
 

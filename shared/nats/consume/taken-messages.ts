@@ -92,7 +92,7 @@ export class TakenMessages {
     return known;
   }
 
-  /** The server delivers again everything after `ackedSeq`. */
+  /** The server delivers everything after `ackedSeq` again. */
   rewound(ackedSeq: number): void {
     this.#receivedUpTo = ackedSeq;
     this.#doneUpTo = Math.max(this.#doneUpTo, ackedSeq);
@@ -134,7 +134,7 @@ export class TakenMessages {
     return isSame;
   }
 
-  /** Nothing of the message is done: it must be delivered again. */
+  /** The message is not done: it must be delivered again. */
   release(seq: number, storedAtMs: number): void {
     this.#move(seq, storedAtMs, released);
   }

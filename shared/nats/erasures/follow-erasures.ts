@@ -64,7 +64,7 @@ type Known = {
 export const erasureHoldsWithinMs = 1_000;
 /** If the log takes longer to answer, in ms, sending waits for it. */
 const answerMaxMs = 5_000;
-/** The ticks of the thread: two tries a second. */
+/** Each tick of the thread polls the log: twice a second. */
 const everyMs = tickMs;
 /** On demand, polling continues this long after the last use, in ms. */
 const demandMs = 10_000;

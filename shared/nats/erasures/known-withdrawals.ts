@@ -4,7 +4,7 @@ import type { WithdrawalNotice } from '../../contracts/withdrawal-notice.ts';
 /** A visitor's last consent for a name, and when it was given, in ms since the epoch. */
 export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 
-/** By lower-case name. */
+/** A visitor's last consents, by lower-case name. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
 type AccountWithdrawals = {
