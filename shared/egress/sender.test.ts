@@ -207,6 +207,27 @@ test('sender: untrusted certificate: nothing is sent', async () => {
   expect(asked).toBe(0);
 });
 
+test.each(['/users/..', '/users/%2E%2e/x', '/users/.?a=/b', '/users\\..\\x'])(
+  'sender: the path %s, in which a value chose another path, is refused for good',
+  async (path) => {
+    const reason = 'invalid request: the URL is not an http or https URL, or has . or .. in its path';
+    const result = await senderFor(local).send(request(`http://127.0.0.1:1${path}`));
+    expect(result).toEqual({ kind: 'failed', failure: 'invalid', reason, permanent: true });
+  },
+);
+
+test('sender: dots in a name of the path and in the query are sent', async () => {
+  const paths: (string | undefined)[] = [];
+  const port = await http((incoming, response) => {
+    paths.push(incoming.url);
+    response.end('ok');
+  });
+  for (const path of ['/a..b/.c/...', '/x?next=/../y']) {
+    expect(await senderFor(local).send(request(`http://127.0.0.1:${port}${path}`))).toMatchObject({ kind: 'answered' });
+  }
+  expect(paths).toEqual(['/a..b/.c/...', '/x?next=/../y']);
+});
+
 test('sender: line break in a header: the request is refused for good', async () => {
   const bad = { ...request('http://127.0.0.1:1/'), headers: { 'x-a': 'a\r\nx-b: c' } };
   expect(await senderFor(local).send(bad)).toEqual({

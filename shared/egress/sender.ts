@@ -1,6 +1,7 @@
 import type { OutboundAnswer, OutboundRequest } from './outbound.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Deadline, Timed } from './deadlines.ts';
+import { hasDotSegment } from './dot-segment.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { createGuardedConnector } from './guarded-lookup.ts';
 import type { createGuardedLookup } from './guarded-lookup.ts';
@@ -87,7 +88,9 @@ export function createSenders({ rules, lookupFor, limits }: SenderOptions): Send
               if (!mayBegin()) throw new WithdrawnError('sending: the request was withdrawn');
               const url = parseUrl(request.url);
               if (url === undefined || !isHttp(url))
-                throw new InvalidRequestError('invalid request: the URL is not an http or https URL');
+                throw new InvalidRequestError(
+                  'invalid request: the URL is not an http or https URL, or has . or .. in its path',
+                );
               const written = writeRequest(request, url);
               const connections = group.origins.get(url.origin) ?? open(url, group);
               connections.send(sender, new Sending(written, { deadlines, connections, mayBegin, settle: resolve }));
@@ -184,13 +187,13 @@ const kept = new Map<string, ParsedUrl | undefined>();
 const isHttp = ({ protocol }: ParsedUrl): boolean => protocol === 'http:' || protocol === 'https:';
 
 /**
- * Parses a URL of any protocol; undefined if it is invalid or has no host. A destination's URL is nearly always the
+ * Parses a URL of any protocol; undefined if it is invalid, has no host, or has `.` or `..` in its path. A destination's URL is nearly always the
  * same, so results are cached.
  */
 export function parseUrl(text: string): ParsedUrl | undefined {
   if (kept.has(text)) return kept.get(text);
   if (kept.size >= keptMax) kept.clear();
-  const parsed = URL.canParse(text) ? partsOf(new URL(text)) : undefined;
+  const parsed = URL.canParse(text) && !hasDotSegment(text) ? partsOf(new URL(text)) : undefined;
   kept.set(text, parsed);
   return parsed;
 }

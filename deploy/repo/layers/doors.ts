@@ -35,6 +35,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   egress: [
     'basic-authorization.ts',
     'classify-answer.ts',
+    'dot-segment.ts',
     'egress-rules.ts',
     'oauth-grant.ts',
     'oauth/authorized.ts',

@@ -20,8 +20,15 @@ test.each([
   ['https://{{click}}.example.com/', 'a host without placeholders'],
   ['https://example.com/c', 'must have {{click}}'],
   ['https://example.com/{{click}}?m={{email}}', 'not email'],
+  ['https://example.com/a/../{{click}}', 'must not have . or ..'],
 ])('Basis: %s is refused as a postback URL', (url, problem) => {
   expect(() => basisPostback.prepare({ url })).toThrow(problem);
+});
+
+test.each(['.', '..'])('Basis: an event whose value %s would change the path of the URL is unfit', (orderId) => {
+  const event = sampleShopper({ properties: { ...click, order_id: orderId } });
+  const url = 'https://postback.example.com/account/7/{{order_id}}/sale?pid={{click}}';
+  expect(() => requestOf(basisPostback, [event], { url })).toThrow('put . or .. into the URL path');
 });
 
 test('Basis: an event without a postback id is unfit', () => {

@@ -1,3 +1,4 @@
+import { hasDotSegment } from '../../egress/dot-segment.ts';
 import { UnfitEventError } from './destination.ts';
 import type { ClickConversion } from './click-postback.ts';
 import { address, readWebUrl, requiredText, SettingError } from './settings.ts';
@@ -44,14 +45,16 @@ function compilePostbackUrl(text: string, key: string): PostbackUrl {
     throw new SettingError(key, `may have the placeholders ${Object.keys(valuesOf).join(', ')}, not ${unknown}`);
   }
   if (!names.includes('click')) throw new SettingError(key, 'must have {{click}} in place of the click id');
-  const { origin } = new URL(readWebUrl(trimmed.replaceAll(placeholder, 'x'), key));
+  const withSamples = trimmed.replaceAll(placeholder, 'x');
+  if (hasDotSegment(withSamples)) throw new SettingError(key, 'must not have . or .. in its path');
+  const { origin } = new URL(readWebUrl(withSamples, key));
   return (conversion) => {
     const url = trimmed.replaceAll(placeholder, (_, name: string) =>
       isPlaceholder(name) ? encodeURIComponent(valuesOf[name](conversion).toWellFormed()) : '',
     );
     if (url.length > urlCharactersMax) throw new UnfitEventError('the event is too large for a URL');
+    if (hasDotSegment(url)) throw new UnfitEventError("the event's values put . or .. into the URL path");
     const made = URL.canParse(url) ? new URL(url) : undefined;
-    // Values are percent-encoded except for dots: `..` can change the path, but must not change the host.
     if (made?.origin !== origin) throw new UnfitEventError("the event's values give an invalid URL");
     made.hash = '';
     return made.href;

@@ -1,3 +1,4 @@
+import { hasDotSegment } from '../../egress/dot-segment.ts';
 import { PlanError } from '../../routing/values/plan-error.ts';
 import type { Subject } from '../../routing/values/property-path.ts';
 import { compileTemplate, templateCharactersMax, writeValue } from '../../routing/mapping/template.ts';
@@ -29,7 +30,6 @@ export function templateSubject({ resolved, mapped, work }: OutboundEvent): Subj
 
 const urlCharactersMax = 8_192;
 const fixedStart = /^https?:\/\/[^/?#\\\s{}]+(?=[/?#]|$)/i;
-const dotSegment = /(^|[/\\])(\.|%2e){1,2}([/\\]|$)/i;
 
 export type UrlTemplate = (subject: Subject) => string;
 
@@ -47,13 +47,11 @@ export function compileUrlTemplate(text: string, key: string): UrlTemplate {
   }
   const { origin } = new URL(readWebUrl(start, key));
   const withSamples = template.renderText(sampleEvent(), () => 'x').trim();
-  if (dotSegment.test(pathOf(withSamples))) throw new SettingError(key, 'must not have . or .. in its path');
+  if (hasDotSegment(withSamples)) throw new SettingError(key, 'must not have . or .. in its path');
   readWebUrl(withSamples, key);
   return (subject) => {
     const rendered = template.renderText(subject, percentEncode).trim();
-    // `%2e` counts as a dot in the path of a URL, so the check covers both forms.
-    if (dotSegment.test(pathOf(rendered)))
-      throw new UnfitEventError("the event's values put . or .. into the URL path");
+    if (hasDotSegment(rendered)) throw new UnfitEventError("the event's values put . or .. into the URL path");
     if (rendered.length > urlCharactersMax) throw new UnfitEventError('the URL would be too long');
     const url = URL.canParse(rendered) ? new URL(rendered) : undefined;
     if (url?.origin !== origin) throw new UnfitEventError("the event's values give an invalid URL");
@@ -66,10 +64,6 @@ export function compileUrlTemplate(text: string, key: string): UrlTemplate {
 function percentEncode(value: unknown): string {
   const text = writeValue(value).toWellFormed();
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-function pathOf(url: string): string {
-  return url.replace(/[?#].*$/s, '').replace(fixedStart, '');
 }
 
 export type BodyTemplate = (subject: Subject) => string;
