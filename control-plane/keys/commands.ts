@@ -24,7 +24,7 @@ export type CreateOptions = {
 };
 
 const listedMax = 1_000;
-/** The principal of a command. */
+/** The principal on whose behalf a shell command acts. */
 export const toolOf = (accountId: string): Principal => ({
   accountId,
   kind: 'tool',

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /**
- * Text in the form in which searches compare it, whatever its case. Folded here and not in SQL, because what `lower`
- * does there depends on the database's locale.
+ * Text in the form in which searches compare it, without regard to case. Folded here and not in SQL, because the result
+ * of `lower` in SQL depends on the database's locale.
  */
 export function foldText(text: string): string {
   return text.normalize('NFC').toLowerCase();

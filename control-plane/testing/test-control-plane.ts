@@ -101,7 +101,7 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 function testEnv(): ControlPlaneEnv {
   const newKey = (): string => randomBytes(32).toString('base64');
   return {
-    // A placeholder: the addresses of servers come from the caller.
+    // `DATABASE_URL` is a placeholder: the caller supplies the addresses of the servers.
     ...readControlPlaneEnv({
       DATABASE_URL: 'postgresql://unused',
       SECRETS_KEY: newKey(),

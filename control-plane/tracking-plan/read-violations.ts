@@ -2,7 +2,7 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 
-/** Violations of one rule, event, source and version of the app within some time. */
+/** Violations with the same rule, event, source and app version, within a range of time. */
 export type ViolationGroup = {
   readonly rule: string;
   readonly event: string;

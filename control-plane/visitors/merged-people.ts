@@ -1,7 +1,7 @@
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 
-/** A visitor with more than one externalId: two or more known people who were merged, or ids that an alias made one. */
+/** A visitor with more than one externalId: two or more known people were merged, or an alias joined the ids. */
 export type MergedPerson = {
   readonly id: string;
   /** The oldest first. */
@@ -11,7 +11,7 @@ export type MergedPerson = {
 
 export type MergedPeople = {
   readonly people: readonly MergedPerson[];
-  /** Whether the account has more such visitors than are listed. */
+  /** Whether the account has more merged visitors than are listed. */
   readonly isCutShort: boolean;
 };
 
@@ -42,7 +42,8 @@ export async function listMergedPeople(
       [accountId, last?.visitor_id ?? '', last?.value ?? '', rowsPerRead],
     );
     for (const row of rows) {
-      // An identity may still belong to a merged visitor: the survivor then usually has another one.
+      // An identity may still belong to a visitor that was merged into another: the other usually has a second
+      // externalId.
       const isOneOfSeveral = row.is_alias || row.visitor_id === last?.visitor_id;
       last = row;
       if (!isOneOfSeveral || people.has(row.visitor_id)) continue;

@@ -65,7 +65,7 @@ async function fetchInto(cached: string, name: PrometheusProgram, signal: AbortS
     await mkdir(resolve(cached, '..'), { recursive: true });
     await copyFile(join(contents, 'usr', 'bin', name), aside);
     await chmod(aside, 0o755);
-    if (!(await runs(aside, signal))) throw new Error(`${name} of the package does not run here`);
+    if (!(await runs(aside, signal))) throw new Error(`${name} from the Debian package cannot be executed here`);
     await rename(aside, cached);
     return cached;
   } finally {
