@@ -43,7 +43,7 @@ export async function readOrMakeSecretsKey(folder: string): Promise<string> {
 /** In the folder of the stack. */
 export const configSigningKeyFile = 'config-signing-key.pem';
 
-/** The key that signs configuration. It is not derived from the secrets key, because pipelines have that one. */
+/** The key that signs configuration. It is not derived from the secrets key, because pipelines have the secrets key. */
 export function readOrMakeConfigSigningKey(folder: string): Promise<string> {
   return readOrMake(join(folder, configSigningKeyFile), newConfigSigningKey);
 }

@@ -46,7 +46,9 @@ const objectOf = ({ a, b, c }: Numbers): string => `{"a":${a},"more":{"b":[${b}]
 /** A `\u` escape: an event with it is not plain, so the gateway parses it. */
 const parsed = '"text":"\\u0041"';
 
-/** By route for events: a function that makes a path, and a body whose event has the given properties (JSON text). */
+/**
+ * For each route for events, a function that makes a path and a body whose event has the given properties (JSON text).
+ */
 const ways: Readonly<
   Record<string, (properties: string, id: string) => { readonly path: string; readonly body: string }>
 > = {
