@@ -41,7 +41,10 @@ test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
   },
 );
 
-/** The folders with records that ARCHITECTURE.md lists, one line per app, such as `- gateway: commit, routes`. */
+/**
+ * The folders with decision records, as ARCHITECTURE.md lists them: one line per app, such as `- gateway: commit,
+ * routes`.
+ */
 function listedFolders(page: string): readonly string[] {
   const [, list = ''] = page.split(/^## Decisions$/m);
   return list
@@ -55,7 +58,7 @@ function listedFolders(page: string): readonly string[] {
 
 const isRecord = (path: string): boolean => path.includes('/decisions/') && path.endsWith('.md');
 
-/** Maximum size of a decision record: a longer one tells a history. */
+/** Maximum size of a decision record, because a longer record tells a history instead of a decision. */
 const recordBytesMax = 1_200;
 
 test('decision records: say their status, context, decision, alternatives and consequences, in few bytes', async () => {

@@ -16,8 +16,8 @@ const rules = {
 } as const;
 
 /**
- * The events into which gateway and resolver turn messages of one source, in order. Messages with a `distinct_id` are
- * of PostHog's library, all others of the event specification. Throws UntranslatableMessageError.
+ * The events into which gateway and resolver turn messages of one source, in order. Messages with a `distinct_id` come
+ * from PostHog's library, all others follow the event specification. Throws UntranslatableMessageError.
  */
 export function resolveMessages(messages: readonly JsonObject[], arrivalMs: number): readonly ResolvedEvent[] {
   return resolveEnvelopes(messages.map((message) => envelopeOf(message, arrivalMs)));

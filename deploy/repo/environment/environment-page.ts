@@ -176,7 +176,7 @@ export const services: readonly Program[] = [
   { name: 'control plane', variables: controlPlaneEnv },
 ];
 
-/** Programs that are no services. Services read most of their variables, too. */
+/** Programs other than services. They share most of their variables with the services. */
 export const tools: readonly Program[] = [
   { name: 'local stack', variables: { ...stackEnv, ...embeddedEnv } },
   { name: 'demo sink', variables: sinkEnv },
