@@ -98,7 +98,7 @@ export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['acce
 /** For routes that accept no compressed body. */
 export const compressedBody = failure(415, unreadCoding, { headers: [['accept-encoding', 'identity']] });
 export const hostileFraming = failure(400, 'content-length or transfer-encoding is not valid', { close: true });
-// With `code` and `message`: some libraries that use a wrong address resend requests refused without them.
+// Has `code` and `message`, because some libraries with a wrong address resend a request whose refusal lacks them.
 export const notFound = jsonReply(404, { success: false, error: 'not found', code: 'not_found', message: 'not found' });
 export const busy = failure(503, 'too many large bodies at once; try again', { headers: retryAfter });
 export const internalError = failure(500, 'internal error');

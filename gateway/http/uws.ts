@@ -68,7 +68,7 @@ export function glibcVersion(): string | undefined {
   return report.header?.glibcVersionRuntime;
 }
 
-/** The builds in a package's manifest, and the builds found in node_modules, beside the package or inside it. */
+/** The builds in a package's manifest, and the builds installed in node_modules, next to the package or inside it. */
 function readPackage(
   require: NodeJS.Require,
   packageName: string,
@@ -140,7 +140,8 @@ export type Machine = {
 type NoEngine = { readonly problem: string; readonly advice: string };
 
 /**
- * Node versions to recommend: first the version of documents and images, then the newest that runs on an older glibc.
+ * Node versions to recommend: first the version that documents and images use, then the newest version that runs on an
+ * older glibc.
  */
 const recommendedMajors = [24, 22];
 

@@ -93,7 +93,7 @@ export class Admission {
   }
 }
 
-/** The answer to a source key beyond its rate limit of events or bytes. */
+/** The refusal if a source key exceeds its rate limit of events or bytes; otherwise undefined. */
 function refusedBy({ limits, keyHash }: PublishedSource, count: number, weight: number, nowMs: number) {
   const untilEventsMs = limits.events.take(keyHash, count, nowMs);
   if (untilEventsMs > 0) return tooMany('events', untilEventsMs);

@@ -365,7 +365,7 @@ function readSigning(
   return secret === undefined ? { kind: 'sealed' } : { kind: 'secret', secret };
 }
 
-/** Only web addresses are redirected to, in the form that is safe in a header. */
+/** The URL in a form that is safe in a header; undefined if it is not an http or https address. */
 function readRedirectUrl(text: string | null): string | undefined {
   if (text === null || !URL.canParse(text)) return undefined;
   const url = new URL(text);

@@ -79,7 +79,7 @@ export const tooManyKeys = (keysMax: number): Reply => failure(400, `the body ha
 /** Fields of the API: answers repeat no other name that a client sends. */
 const knownFields: ReadonlySet<string> = new Set(Object.keys(payloadFields));
 
-/** The field of the body scanned last that nests deepest; undefined if the API does not know it. */
+/** The field that nests deepest in the body scanned last; undefined if the API does not know the field. */
 function deepField({ deepStart, deepEnd }: BodyScan, body: Buffer): string | undefined {
   const name = deepStart < 0 ? '' : body.toString('latin1', deepStart, deepEnd);
   return knownFields.has(name) ? name : undefined;

@@ -133,7 +133,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/nowhere', 'Page not found'],
 ];
 
-/** Ids of kinds that differ from a label, such as `HTTPDestination`: pages must show the label. */
+/** Ids of kinds that no label contains, such as `HTTPDestination`: pages must show the label instead. */
 async function readKindIds(): Promise<readonly string[]> {
   const kinds = await Promise.all(
     ['destinations/types', 'sources/types'].map(async (path) => {
