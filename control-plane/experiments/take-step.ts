@@ -20,7 +20,7 @@ export async function takeStep(editing: Editing, id: string, action: LifecycleAc
   if (!step.allowed) throw badRequest(`${step.problem.field} ${step.problem.problem}`);
   const { status, rolloutVariantId } = step;
   const next = { ...experiment, status, rolloutVariantId };
-  // A running experiment can always be paused or completed, also if it is no longer valid.
+  // A running experiment can always be paused or completed, even if it is no longer valid.
   if (action.kind !== 'pause' && action.kind !== 'stop') {
     const variants = await loadVariants(em, accountId, id);
     refuseProblems(status === 'Running' ? checkStart(next, variants) : checkVariants(next, variants));
@@ -55,7 +55,7 @@ function timesOf({ startedAt, stoppedAt }: ExperimentBody, next: ExperimentStatu
 /** Actions of an operator on an experiment, besides changing its fields. */
 export type LifecycleAction =
   | { readonly kind: 'start' | 'pause' | 'resume' | 'stop' }
-  /** Ends it and gives every visitor one variant. */
+  /** Completes the experiment and gives every visitor one variant. */
   | { readonly kind: 'rollout'; readonly variantId: string };
 
 type LifecycleStep =

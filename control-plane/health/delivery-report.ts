@@ -38,7 +38,7 @@ export type DeliveryReport = {
   /** Events received before this time are not counted; null if there are no counts. */
   readonly sinceMs: number | null;
   readonly total: Funnel;
-  /** By event name, the largest first; null stands for all other names. */
+  /** Counts by event name, the largest first; null stands for all other names. */
   readonly names: readonly (Funnel & { readonly event: string | null })[];
   readonly filtered: readonly ReasonCount[];
   readonly deadLetters: readonly ReasonCount[];

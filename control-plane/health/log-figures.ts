@@ -25,7 +25,7 @@ export type DestinationBacklog = {
 export type PartitionBacklog = {
   readonly partition: number;
   readonly waitingFrames: number;
-  /** How long the oldest waiting event has waited, in ms; null if none waits. */
+  /** How long the oldest waiting event has waited, in ms; null if no event waits. */
   readonly oldestMs: number | null;
 };
 

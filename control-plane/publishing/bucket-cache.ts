@@ -17,7 +17,7 @@ export type CachedEntry<Value> = {
   readonly receivedAtMs: number;
 };
 
-/** `read` turns an entry's bytes into a value; undefined for what this build does not understand. */
+/** `read` turns an entry's bytes into a value; it returns undefined for bytes that this build does not understand. */
 export function createBucketCache<Value>(
   filter: string,
   read: (bytes: Uint8Array) => Value | undefined,

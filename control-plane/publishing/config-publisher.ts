@@ -72,7 +72,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     }
     if (failures.length > 0) throw failures[0];
   };
-  /** Publishes waiting changes; returns whether there were none. */
+  /** Publishes waiting changes. Returns whether no change was waiting. */
   const drain = async (): Promise<boolean> => {
     const paused = [...pushed.inDebt().keys()];
     const found = await waitingAccounts(storage.fork(), accountsPerRound, paused);
@@ -82,7 +82,8 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     });
     return found.length + paused.length === 0;
   };
-  // The bucket is compared with the database: the bucket may have been wiped, or a publish lost with its process.
+  // Compares the bucket with the database, because the bucket may have been wiped, or a process may have ended before
+  // it published a change.
   const reconcile = async (): Promise<void> => {
     const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
     await eachAccount(published, async ({ id }) => {

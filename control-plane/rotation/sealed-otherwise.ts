@@ -46,7 +46,10 @@ export function sourceHoldsSealedOtherwise(source: string, { secrets, signing }:
   return `(${held('accessToken', secrets)} or ${held('signingSecret', signing)})`;
 }
 
-/** SQL that counts the rows of the database with a value that another key has sealed: one row, a SealedOtherwise. */
+/**
+ * SQL that counts the rows of the database that contain a value sealed by another key. Selects one row, a
+ * SealedOtherwise.
+ */
 export function countSealedOtherwise(keys: SealingKeys): string {
   const held = holdsSealedOtherwise("body -> 'settings'", keys.secrets);
   return `select

@@ -37,7 +37,10 @@ function namesValues(logic: unknown): boolean {
   return Object.values(logic).some(namesValues);
 }
 
-/** Rules against the account's recent events: values of paths, matches of a logic, effects of a publish. */
+/**
+ * Endpoints that try rules on the account's recent events: values of paths, matches of a rule's logic, effects of a
+ * publish.
+ */
 export const recentRuleEndpoints = [
   defineEndpoint({
     method: 'GET',

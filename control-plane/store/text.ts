@@ -16,7 +16,7 @@ export function containsFolded(part: string): string {
 
 const slugCharsMax = 48;
 
-/** A name as an id: lower-case ASCII words joined by dashes; '' if the name has no such characters. */
+/** Turns a name into an id: lower-case ASCII words joined by dashes; '' if the name has no ASCII letters or digits. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

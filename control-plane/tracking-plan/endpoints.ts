@@ -229,7 +229,7 @@ const anyEvent = {
   destinationId: undefined,
 };
 
-/** Endpoints for the violations of a tracking plan, and for trials of one. */
+/** Endpoints for the violations of a tracking plan, for trials of a plan, and for properties that look personal. */
 export const trackingPlanEndpoints = [listViolations, tryTrackingPlan, ...personalDataEndpoints];
 
 type Times = {

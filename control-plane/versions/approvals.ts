@@ -153,7 +153,7 @@ async function personBehind(em: EntityManager, accountId: string, id: string): P
 
 /**
  * Throws a 409 if the account publishes approved versions only and the version is not approved. Uses up the approval:
- * to go live again the version needs another one.
+ * to go live again, the version needs another approval.
  */
 export async function takeApproval(
   { em, principal, now }: Editing,

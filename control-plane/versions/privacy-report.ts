@@ -85,7 +85,7 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
   const purposes = listOf(consentSettings).filter(
     (purpose) => purpose['isEnabled'] !== false && textsOf(purpose['destinationIds']).includes(id),
   );
-  // One purpose without regions applies everywhere, whatever regions the others have.
+  // A row applies everywhere if one of its purposes has no regions.
   const isEverywhere = purposes.some((purpose) => !Array.isArray(purpose['regions']));
   const regions = isEverywhere ? [] : purposes.flatMap((purpose) => textsOf(purpose['regions']));
   const type = String(destination['type']);
@@ -198,7 +198,7 @@ function planProperties(snapshot: Snapshot, event: string, isConditional: boolea
   });
 }
 
-/** The allow-list of an event; undefined if none is published or the event is one of the service. */
+/** The allow-list of an event; undefined if no allow-list is published or the service itself makes the event. */
 function allowedProperties({ externalAllowedEventData }: Snapshot, event: string): readonly string[] | undefined {
   const entries = listOf(externalAllowedEventData);
   if (entries.length === 0 || event.startsWith('$')) return undefined;
@@ -207,7 +207,7 @@ function allowedProperties({ externalAllowedEventData }: Snapshot, event: string
     .flatMap((entry) => textsOf(entry['properties']));
 }
 
-/** Whether a property is listed, or is inside of a listed one. */
+/** Whether the allow-list contains the property, a property inside of it, or a property that contains it. */
 const isAllowed = (allowed: readonly string[], property: string): boolean =>
   allowed.some((one) => property === one || property.startsWith(`${one}.`) || one.startsWith(`${property}.`));
 

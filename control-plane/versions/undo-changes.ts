@@ -89,8 +89,8 @@ export type RevertPlan = {
 };
 
 /**
- * How to undo the changes of the named entities: a modified one gets its published values, a removed one is restored,
- * an added one is removed. An entity in neither snapshot is not found; an unchanged one stays. Pure.
+ * How to undo the changes of the named entities: a modified entity gets its published values, a removed entity is
+ * restored, an added entity is removed. An entity in neither snapshot is not found; an unchanged entity stays. Pure.
  */
 export function planRevert(published: Snapshot, draft: Snapshot, refs: readonly EntityRef[]): RevertPlan {
   const steps: RevertStep[] = [];

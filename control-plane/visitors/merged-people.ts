@@ -17,13 +17,15 @@ export type MergedPeople = {
 
 export type ListMergedOptions = {
   readonly peopleMax: number;
-  /** Identities read at a time: no statement takes long, however many visitors the account has. */
+  /** Number of identities per read, so that no statement takes long, even if the account has many visitors. */
   readonly rowsPerRead?: number;
 };
 
 type IdentityRow = { readonly visitor_id: string; readonly value: string; readonly is_alias: boolean };
 
-/** Reads the visitors of an account that hold more than one externalId, those merged by an earlier version included. */
+/**
+ * Reads the visitors of an account that have more than one externalId, including visitors merged by an earlier version.
+ */
 export async function listMergedPeople(
   db: Queryable,
   accountId: string,

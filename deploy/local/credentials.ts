@@ -11,7 +11,7 @@ export type Credentials = {
   readonly apiKey: string;
   readonly sourceToken: string;
   readonly testToken: string;
-  /** Key of the demo site's source; an older database may have none. */
+  /** Key of the demo site's source; undefined if an older database does not have the source. */
   readonly webToken?: string;
   readonly sourceId: string;
   readonly destinationId: string;

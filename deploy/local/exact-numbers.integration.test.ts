@@ -112,7 +112,7 @@ const copyAll = compileMappings(
 );
 const sender = httpDestination.prepare({ httpDestinationUrl: 'https://example.com' });
 
-/** Bodies that the HTTP destination gets for the event in a line of the log, without a mapping and with one. */
+/** Bodies that the HTTP destination gets for the event in a line of the log, with and without a mapping. */
 function bodiesOf(line: string): { readonly own: string; readonly mapped: string } {
   const bytes = Buffer.from(line);
   const rules = openResolvePlan.sourceRules('any');

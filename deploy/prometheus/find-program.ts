@@ -27,7 +27,7 @@ const versionTimeoutMs = 20_000;
 
 /**
  * Finds a program of Prometheus: on PATH, else in the cache, else in Debian's package, from which it is copied to the
- * cache. Throws ProgramNotFoundError, which says why each of them failed.
+ * cache. Throws ProgramNotFoundError with the reason for each place.
  */
 export async function findPrometheusProgram(name: PrometheusProgram, options: FindProgramOptions): Promise<string> {
   const { cacheDir, onProgress, signal = new AbortController().signal } = options;

@@ -42,7 +42,6 @@ export type ReplyOptions = {
   readonly isForAll?: boolean;
 };
 
-/** An answer with any body. */
 export function createReply(code: number, body: Uint8Array, options: ReplyOptions = {}): Reply {
   return {
     code,
@@ -54,7 +53,6 @@ export function createReply(code: number, body: Uint8Array, options: ReplyOption
   };
 }
 
-/** An answer with a JSON body. */
 export function jsonReply(code: number, value: unknown, options: ReplyOptions = {}): Reply {
   const headers = [json, ...(options.headers ?? [])];
   return createReply(code, Buffer.from(JSON.stringify(value)), { ...options, headers });

@@ -38,8 +38,8 @@ export const headBytesMax = 16 * 1024;
 const buildScope = '@uwsjs';
 
 /**
- * Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError when none can. `require`
- * decides which node_modules are searched.
+ * Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError if no version can run here.
+ * `require` decides which node_modules are searched.
  */
 export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)): LoadedUws {
   // The engine reads this variable once, while its native part loads. The default is 4 KiB.

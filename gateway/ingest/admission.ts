@@ -54,7 +54,7 @@ export class Admission {
     return signedOnly;
   }
 
-  /** As `admit`, for a route that checks the signature itself. */
+  /** Like `admit`, for a route that checks the signature itself. */
   admitSigned(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
     // Read once per request, since reading a clock takes time.
     const nowMs = Date.now();

@@ -21,7 +21,7 @@ export type SourceRates = { readonly eventsPerS: number; readonly bytesPerS: num
 /** The collections that a gateway reads. */
 export type GatewayCollection = 'sources' | 'consentSettings' | 'replaySettings' | keyof TagCollections;
 
-/** Rate limits of a key. */
+/** Limits of the events and bytes that a source key may send per second. */
 export type KeyLimits = { readonly events: RateLimit; readonly bytes: RateLimit };
 
 const tokenCharactersMax = 250;

@@ -13,7 +13,7 @@ import { payloadFields } from '../../shared/contracts/ingest/payload-fields.ts';
 /** Limits of a body, beyond which parsing it costs too much. */
 export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
 
-/** A body's object, or the answer to a body that is not one. */
+/** The object in a body, or the refusal of a body that is not an object. */
 export type ReadJson = { readonly value: JsonObject; readonly refusal?: undefined } | { readonly refusal: Reply };
 
 const firstNonAscii = 0x80;
@@ -33,7 +33,7 @@ export function readJson(scan: BodyScan, body: Buffer, limits: JsonLimits): Read
   return { value };
 }
 
-/** The object in a scanned body; undefined if the body is no JSON object. */
+/** The object in a scanned body; undefined if the body is not a JSON object. */
 export function parse(body: Buffer, facts: JsonFacts): JsonObject | undefined {
   // Plain ASCII, the usual case, needs no decoding.
   const text = facts.bits < firstNonAscii ? body.toString('latin1') : body.toString('utf8');
@@ -88,7 +88,7 @@ function deepField({ deepStart, deepEnd }: BodyScan, body: Buffer): string | und
 // For refused rows only: the scan of a batch does not distinguish fields of rows.
 const rowScan = new BodyScan();
 
-/** As `deepField`, for a row of a batch. */
+/** Like `deepField`, for a row of a batch. */
 export function deepFieldOfRow(row: Buffer): string | undefined {
   scanBody(rowScan, row);
   return deepField(rowScan, row);

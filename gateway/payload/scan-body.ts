@@ -58,7 +58,7 @@ const fieldsByName = new NameTable(scannedFields.map((one) => [one.name, one] as
 
 /** The fields read from a plain event. The object is reused: use it before the next event is read. */
 export class PlainEvent {
-  /** The index after its closing brace. */
+  /** The index after the event's closing brace. */
   end = 0;
   /** In ms since the epoch; undefined when it is absent or null. */
   time: number | undefined;

@@ -53,7 +53,7 @@ const of = (visitor: string) => (event: DeliveredEvent) =>
 
 const named = (events: readonly DeliveredEvent[], name: string): DeliveredEvent => {
   const found = events.filter(({ event }) => event.event === name);
-  // Exactly one: duplicates fail.
+  // Exactly one event: a duplicate fails the test.
   expect(found.map(({ event }) => event.event)).toEqual([name]);
   return found[0] as DeliveredEvent;
 };

@@ -24,7 +24,10 @@ function namedPaths(page: string): readonly string[] {
   ];
 }
 
-/** Whether `name` is a known path or the end of one, because pages shorten paths within a folder that they describe. */
+/**
+ * Whether `name` is a known path or the end of a known path, because pages shorten paths within a folder that they
+ * describe.
+ */
 function isKnown(name: string, known: readonly string[]): boolean {
   const pattern = name.replaceAll(/[.+^$()[\]{}|\\]/g, String.raw`\$&`).replaceAll(/<\w+>|\*/g, '[^/]+');
   const searched = new RegExp(`(?:^|/)${pattern}/?$`);

@@ -16,7 +16,9 @@ import { arrivalMs, resolveFactMessages } from './testing/fact-messages.ts';
 
 const nowMs = arrivalMs + 60_000;
 
-/** The request for a fact's message, which passes gateway, resolver and kind; `skipped` if the kind sends none. */
+/**
+ * The request for a fact's message, which passes gateway, resolver and kind; `skipped` if the kind sends no request.
+ */
 function requestOf(kind: OfferedKind, fact: Fact): OutboundRequest | 'skipped' {
   const person = fact.person === undefined ? [] : [{ type: 'identify', messageId: 'p', traits: fact.person }];
   const resolved = resolveFactMessages([...person, ...(fact.before ?? []), fact.message]).at(-1);

@@ -23,7 +23,7 @@ export function resolveMessages(messages: readonly JsonObject[], arrivalMs: numb
   return resolveEnvelopes(messages.map((message) => envelopeOf(message, arrivalMs)));
 }
 
-/** The event into which the resolver turns a payload of our own API; undefined if there is none. */
+/** The event into which the resolver turns a payload of our own API; undefined if the payload gives no event. */
 export function resolveNative(kind: Envelope['kind'], body: JsonObject, arrivalMs: number): ResolvedEvent | undefined {
   return resolveEnvelopes([{ v: 1, kind, id: 'm0', account: 'account', source: 'source', at: arrivalMs, body }])[0];
 }

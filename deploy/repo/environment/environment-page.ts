@@ -136,7 +136,7 @@ const scales: Readonly<Partial<Record<Unit, readonly (readonly [number, string])
   ],
 };
 
-/** `8 MiB` for 8388608 bytes; undefined if the value is no whole number of a larger unit. */
+/** `8 MiB` for 8388608 bytes; undefined if the value is not a whole number of a larger unit. */
 function inLargerUnit(value: number, unit: string): string | undefined {
   const fitting = scales[unit as Unit]?.find(([size]) => value >= size && value % size === 0);
   return fitting === undefined ? undefined : `${value / fitting[0]} ${fitting[1]}`;

@@ -49,7 +49,7 @@ export function findUnusedEdges(files: readonly SourceFile[], features: Features
   });
 }
 
-/** Matches code that searches or writes JSON as bytes: a buffer of a member's name with its colon. */
+/** Matches code that searches or writes JSON as bytes: a buffer that contains a member's name and its colon. */
 const spelledMember = /Buffer\.from\(\s*['`][^'`]*":/;
 const spellers = ['shared/contracts/'];
 

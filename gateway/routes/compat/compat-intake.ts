@@ -43,7 +43,7 @@ type ReadMessages = {
   readonly body: JsonObject;
   /** The bytes that contain the plain messages. */
   readonly bytes: Buffer;
-  /** Values and plain messages; undefined if there are none. */
+  /** Values and plain messages; undefined if the body has no messages. */
   readonly messages: readonly unknown[] | undefined;
 };
 

@@ -37,7 +37,7 @@ export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival
   return messageTimeOf(happenedMs, readTime(sentAt) ?? arrival.sentAtMs, arrival);
 }
 
-/** As `messageTime`, for times that were already read. */
+/** Like `messageTime`, for times that were already read. */
 export function messageTimeOf(
   happenedMs: number | undefined,
   sentMs: number | undefined,
