@@ -35,7 +35,7 @@ export type Served = Pick<MetricsSources, 'http' | 'requestLimits' | 'connection
   readonly port: number;
 };
 
-/** Serves the configuration interface, the console and assignments to experiments. They stop as `http` in `scope`. */
+/** Serves the configuration interface, the console and assignments to experiments. `scope` stops them as `http`. */
 export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts, scope: Scope): Promise<Served> {
   const { core, services, eventStreams, logger } = parts;
   const { clientAddress, addressOf, isProxy } = readProxies(env);

@@ -82,7 +82,7 @@ async function begin(jar: Jar): Promise<string> {
   return ((await begun.json()) as { url: string }).url;
 }
 
-/** Signs in at the provider as a person. Returns the first address back at the control plane: the callback. */
+/** Signs in at the provider as a person. Returns the control plane's address to which the browser comes back. */
 async function throughProvider(jar: Jar, person: Person, from: string): Promise<string> {
   provider.person = person;
   let at = from;

@@ -7,7 +7,7 @@ import type { PublishedSource, PublishedSources } from './published-sources.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
-/** A request that was admitted. */
+/** The source of an admitted request, and when it was admitted. */
 export class Admitted {
   readonly source: PublishedSource;
   /** Ms since the epoch. */
