@@ -31,13 +31,13 @@ export type ServiceParts = {
   readonly logger: Logger;
 };
 
-/** The services with metrics of their own. */
+/** The services that the metrics page measures. */
 export type ProvidedServices = {
   readonly destinationTests: DestinationTests;
   readonly erasureForwarding: ErasureForwarding;
 };
 
-/** Provides what endpoints use, apart from publishing. */
+/** Provides the services that endpoints use, except publishing. */
 export function provideServices(
   env: ControlPlaneEnv,
   { core, logBuckets, followers, eventStreams, logger }: ServiceParts,

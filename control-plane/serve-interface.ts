@@ -30,12 +30,12 @@ export type InterfaceParts = Pick<AppOptions, 'core' | 'services' | 'eventStream
   readonly logger: Logger;
 };
 
-/** The parts of the interface that metrics read. */
+/** The parts of the interface that the metrics page reads. */
 export type Served = Pick<MetricsSources, 'http' | 'requestLimits' | 'connections' | 'refusedLogins'> & {
   readonly port: number;
 };
 
-/** Serves the configuration interface, the console and assignments to experiments. In `scope` its name is `http`. */
+/** Serves the configuration interface, the console and assignments to experiments. `scope` stops them as `http`. */
 export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts, scope: Scope): Promise<Served> {
   const { core, services, eventStreams, logger } = parts;
   const { clientAddress, addressOf, isProxy } = readProxies(env);

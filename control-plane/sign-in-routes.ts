@@ -9,7 +9,7 @@ import { readSignInSettings } from './sessions/sign-in-settings.ts';
 export type SignInParts = {
   readonly logins: Logins;
   readonly logger: Logger;
-  /** Ends the live streams of an account whose sign-in has ended. */
+  /** Ends the account's live streams whose sign-in has ended. */
   recheckStreams(accountId: string): Promise<void>;
 };
 

@@ -14,7 +14,7 @@ import { experimentsEnv } from './routes/experiments/control-plane.ts';
 import { routesEnv } from './routes/routes-settings.ts';
 import { gatewayStatusEnv } from './status/status-settings.ts';
 
-/** Every variable of the gateway. */
+/** Environment variables that the gateway reads, with their defaults. */
 export const { variables: gatewayEnv, read: readGatewayEnv } = defineEnv({
   ...logEnv,
   ...topologyEnv,

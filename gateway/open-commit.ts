@@ -30,7 +30,7 @@ export function openCommit(
   scope: Scope,
 ): OpenedCommit {
   const { messageBytesMax } = connection;
-  // Random, so that frames of an earlier process with this instance id are never taken for repeats.
+  // Random, so that the log never mistakes new frames for repeats of an earlier process with this instance id.
   const writerId = `${instance.instanceId}-${randomBytes(6).toString('hex')}`;
   const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const publishTimes = new BucketCounts(gatewayMetrics.publishDuration.bounds);

@@ -20,7 +20,7 @@ export async function takeStep(editing: Editing, id: string, action: LifecycleAc
   if (!step.allowed) throw badRequest(`${step.problem.field} ${step.problem.problem}`);
   const { status, rolloutVariantId } = step;
   const next = { ...experiment, status, rolloutVariantId };
-  // A running experiment can always be paused or completed, also if it is no longer valid.
+  // A running experiment can always be paused or completed, even if it is no longer valid.
   if (action.kind !== 'pause' && action.kind !== 'stop') {
     const variants = await loadVariants(em, accountId, id);
     refuseProblems(status === 'Running' ? checkStart(next, variants) : checkVariants(next, variants));
@@ -37,10 +37,10 @@ export async function takeStep(editing: Editing, id: string, action: LifecycleAc
   return { row, published };
 }
 
-/** An experiment after a step. */
+/** An experiment after a step of its lifecycle. */
 export type StepTaken = {
   readonly row: ConfigEntityRow;
-  /** Whether the experiment has the same status in the live version. */
+  /** Whether the experiment has the same status and rollout in the live version. */
   readonly published: boolean;
 };
 
@@ -55,7 +55,7 @@ function timesOf({ startedAt, stoppedAt }: ExperimentBody, next: ExperimentStatu
 /** Actions of an operator on an experiment, besides changing its fields. */
 export type LifecycleAction =
   | { readonly kind: 'start' | 'pause' | 'resume' | 'stop' }
-  /** Ends it and gives every visitor one variant. */
+  /** Completes the experiment and gives every visitor one variant. */
   | { readonly kind: 'rollout'; readonly variantId: string };
 
 type LifecycleStep =
@@ -65,9 +65,9 @@ type LifecycleStep =
 type Transition = { readonly from: readonly ExperimentStatus[]; readonly to: ExperimentStatus };
 
 /**
- * The statuses in which an action is allowed, and the status that it leads to. That status is among the allowed ones,
- * so that a request can be repeated. No action leads back to a draft, and a completed experiment never runs again: its
- * visitors would be compared with visitors of another period.
+ * The statuses in which an action is allowed, and the status that it sets. The action is also allowed in the status
+ * that it sets, so that a request can be repeated. No action sets the status Draft. A completed experiment never runs
+ * again: its visitors would be compared with visitors of another period.
  */
 const transitions: Readonly<Record<LifecycleAction['kind'], Transition>> = {
   start: { from: ['Draft', 'Running'], to: 'Running' },

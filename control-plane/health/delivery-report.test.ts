@@ -9,7 +9,7 @@ const nowStep = nowMs / fineStepMs;
 
 type Counts = readonly (readonly [row: string, column: string, count: number])[];
 
-/** A table with these counts in a fine step and in an hour. */
+/** A table with the counts `fine` in one fine step and the counts `hours` in one hour. */
 function table(fine: Counts, hours: Counts = [], hour = 0): NonNullable<DeliveryCounts['names']> {
   const rows = [...new Set([...fine, ...hours].map(([row]) => row))];
   const columns = [...new Set([...fine, ...hours].map(([, column]) => column))];

@@ -17,7 +17,7 @@ export type Funnel = {
   retrying: number;
   deadLetters: number;
   delivered: number;
-  /** Events of `delivered` that had failed before. */
+  /** Delivered events that had failed at least once before. */
   deliveredLate: number;
 };
 
@@ -27,7 +27,7 @@ export type DeliveryStep = Funnel & {
   readonly at: number;
   requests: number;
   throttled: number;
-  /** Ms in which half of the requests were answered, and 95 of 100; null without requests. */
+  /** Response time in ms: the median (`half`) and the 95th percentile (`most`); null without requests. */
   answerMs: { readonly half: number; readonly most: number } | null;
 };
 
@@ -35,10 +35,10 @@ export type DeliveryReport = {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
-  /** Events received earlier are not counted; null if there are no counts. */
+  /** Events received before this time are not counted; null if there are no counts. */
   readonly sinceMs: number | null;
   readonly total: Funnel;
-  /** By event name, the largest first; null stands for all other names. */
+  /** Counts by event name, the largest first; null stands for all other names. */
   readonly names: readonly (Funnel & { readonly event: string | null })[];
   readonly filtered: readonly ReasonCount[];
   readonly deadLetters: readonly ReasonCount[];
@@ -163,7 +163,7 @@ function addMove(funnel: Funnel, { from, to }: { readonly from: string; readonly
   else if (to === 'stopped' || to === 'skipped') funnel.filtered += count;
 }
 
-/** Makes negative counts 0: a killed process may have counted twice that an event left a stage. */
+/** Replaces negative counts by 0: a process that was killed may have counted twice that an event left a stage. */
 const settled = (funnel: Funnel): Funnel => ({
   received: funnel.received,
   replayed: funnel.replayed,

@@ -5,8 +5,8 @@ import type { StepRange } from './health-series.ts';
 const hourMinutes = 60;
 
 /**
- * The longest wait of an event to be resolved in each step, in ms, over all pipelines; null if none measured it. Read
- * by minutes for steps shorter than an hour, else by hours. Pure.
+ * The longest time that an event waited to be resolved, in each step, in ms, over all pipelines; null if no pipeline
+ * measured it. Steps shorter than an hour use the counts by minute, longer steps the counts by hour. Pure.
  */
 export function longestLags(reports: readonly LagRecord[], range: StepRange): (number | null)[] {
   const { stepMinutes, steps } = range;

@@ -65,7 +65,7 @@ export function createLiveValues(): LiveValues {
   };
 }
 
-/** Two entries, the recent one and the past one, as one. */
+/** Joins the recent and the past entry of each reporter into one. */
 function joined<Record>(
   entries: ReadonlyMap<string, Record>,
   pastKey: (key: string) => string,

@@ -25,7 +25,7 @@ export type DestinationBacklog = {
 export type PartitionBacklog = {
   readonly partition: number;
   readonly waitingFrames: number;
-  /** How long the oldest waiting event has waited, in ms; null if none waits. */
+  /** How long the oldest waiting event has waited, in ms; null if no event waits. */
   readonly oldestMs: number | null;
 };
 
@@ -38,15 +38,17 @@ export type LogFigures = {
 export type LogLook = {
   read(): Promise<LogFigures>;
   /**
-   * About when the oldest event that a destination has not finished was resolved, in ms since the epoch; undefined
-   * without one.
+   * Approximate time at which the oldest event that the destination has not finished was resolved, in ms since the
+   * epoch; undefined if it has finished all events.
    */
   unsentSince(destinationId: string): Promise<number | undefined>;
 };
 
 export const logFigures = defineService<LogLook>('log figures');
 
-/** Reads the log, at most once in `freshMs` for all requests: each reading costs the server something for each consumer. */
+/**
+ * Reads the log at most once in `freshMs` for all requests, because a reading costs the server work for each consumer.
+ */
 export function createLogFigures(
   { connection, partitions, now }: { readonly connection: LogConnection; partitions(): number; now(): Date },
   freshMs = 2_000,
@@ -94,7 +96,7 @@ function oldestReceivedMs(message: StoredMessage | undefined): number | undefine
     const received = decodeRetryFrame(message.data).map(({ receivedAt }) => receivedAt);
     return Math.min(message.storedAtMs, ...received);
   } catch {
-    // A frame of another build may be unreadable: then the time at which it was stored counts.
+    // A frame that another build wrote may be unreadable; use the time at which it was stored.
     return message.storedAtMs;
   }
 }

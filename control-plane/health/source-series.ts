@@ -6,8 +6,8 @@ import type { StepRange } from './health-series.ts';
 const hourMinutes = 60;
 
 /**
- * Sums the reports of all gateways about a source, by step: by minutes for steps shorter than an hour, which go back a
- * quarter of an hour, else by hours. Pure.
+ * Sums the reports of all gateways about a source, by step. Steps shorter than an hour use the counts by minute, which
+ * go back a quarter of an hour; longer steps use the counts by hour. Pure.
  */
 export function sumSourceSteps(reports: readonly SourceRecord[], range: StepRange): SourceCounts[] {
   const { stepMinutes, steps } = range;

@@ -59,7 +59,7 @@ export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number)
   let lastDispatchedAtMs = -Infinity;
   let isAccessRefused = false;
   for (const report of reports) {
-    // The instance with the last attempt knows whether the destination accepts its key.
+    // The instance that made the last attempt knows whether the destination accepts its key.
     const askedAtMs = report.lastDispatchedAt ?? -Infinity;
     if (askedAtMs >= lastDispatchedAtMs) isAccessRefused = report.accessRefused === true;
     lastDispatchedAtMs = Math.max(lastDispatchedAtMs, askedAtMs);

@@ -22,7 +22,7 @@ export async function authenticate(
   const key = bearer.exec(authorization ?? '')?.[1] ?? '';
   const kid = readKid(key);
   if (kid === undefined) {
-    // A request without any key is no failed login.
+    // A request without a key does not count as a failed login.
     if (authorization !== undefined) onRefused('malformed', undefined);
     return undefined;
   }

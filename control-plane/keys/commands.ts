@@ -24,7 +24,7 @@ export type CreateOptions = {
 };
 
 const listedMax = 1_000;
-/** The principal of a command. */
+/** The principal on whose behalf a shell command acts. */
 export const toolOf = (accountId: string): Principal => ({
   accountId,
   kind: 'tool',
@@ -98,7 +98,7 @@ export async function revokeKeyCommand(
   });
 }
 
-/** The id of the account that a command names, by id or name, or of the only one. */
+/** The id of the account that a command names by id or name; without a name, of the only account. */
 export async function findAccount(em: EntityManager, named: string | undefined): Promise<string> {
   if (named !== undefined) return findNamedAccount(em, named);
   const [only, second] = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 2 });

@@ -37,7 +37,7 @@ export async function addApiKey(
   return { key, row };
 }
 
-/** Keys that have ended and are still listed. */
+/** Maximum number of ended keys that an account keeps in its list. */
 const endedMax = 1_000;
 
 /**

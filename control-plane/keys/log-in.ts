@@ -7,8 +7,9 @@ import type { RefusalLimits } from './refusal-limits.ts';
 import type { RefusedLogins } from './refused-logins.ts';
 
 /**
- * The principal of a request's key at a time; undefined for an unknown key. Throws a 429 for an address with too many
- * refused keys. `mayBeGuessed` false exempts a key that the service itself made. Default true.
+ * The principal of a request's key at a time; undefined for an unknown key. Throws a 429 if the address has sent too
+ * many refused keys. Pass `mayBeGuessed` false for a key that the service itself made: that limit then does not apply.
+ * Default true.
  */
 export type LogIn = (
   em: EntityManager,
@@ -26,8 +27,8 @@ export type LogInOptions = {
 };
 
 /**
- * Looks up the key of each request and records refused keys. After many refusals of one address, keys are not looked
- * up.
+ * Looks up the key of each request and records refused keys. After many refused keys from one address, its keys are not
+ * looked up.
  */
 export function createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf }: LogInOptions): LogIn {
   return async (em, request, authorization, at, mayBeGuessed = true) => {

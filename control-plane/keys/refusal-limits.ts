@@ -4,11 +4,11 @@ import { RateLimit } from '../../shared/limits/index.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
-/** Limits how many guessed keys of an address are looked up. */
+/** Limits how many guessed keys from one address are looked up. */
 export type RefusalLimits = {
   /**
-   * Seconds until a key of an address is looked up again; 0 if it is looked up now, because few keys of the address
-   * were refused or this key was valid recently.
+   * Seconds until a key from the address is looked up again; 0 if it is looked up now, because few keys from the
+   * address were refused or this key was valid recently.
    */
   retryAfterS(address: string, authorization: string): number;
   noteRefused(address: string): void;
@@ -16,12 +16,12 @@ export type RefusalLimits = {
 };
 
 export const { variables: refusalLimitsEnv, read: readRefusalLimits } = defineSettings({
-  /** Refused keys of an address that are forgotten in a second. */
+  /** Refused keys of an address that the limit forgets per second. */
   perS: 5,
-  /** Keys of an address that may be refused at once. */
+  /** Refused keys that an address may send at once. */
   burst: fromEnv({
     ADDRESS_REFUSED_KEYS_BURST: count(
-      'API keys of one address that may be refused at once; over time, five more per second. Beyond that, keys of the address that were not used lately get a 429 without being looked up',
+      'Refused API keys that one address may send at once; over time, five more per second. Beyond that, keys from the address that were not used lately get a 429 without being looked up',
       1_000,
     ),
   }),
@@ -34,7 +34,7 @@ export type RefusalLimitsOptions = {
   now?(): number;
 };
 
-/** Clients that share an address with an attacker keep using their keys. */
+/** Valid keys that are remembered, so that clients that share an address with an attacker can keep using their keys. */
 const validKept = 10_000;
 const validMs = 3_600_000;
 

@@ -4,7 +4,7 @@ import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { principalOfKey } from './api-key.ts';
 
-/** Why a key was refused. The first three do not identify a key, so no account either. */
+/** Why a key was refused. The first three reasons identify neither a key nor an account. */
 export const refusalReasons = ['malformed', 'unknown', 'not-looked-up', 'wrong-secret', 'revoked', 'expired'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 

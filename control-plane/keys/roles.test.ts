@@ -14,7 +14,7 @@ test('roles: every role has only existing scopes, and a wider role has all scope
   expect(held('privacy-officer')).toEqual(expect.arrayContaining([...held('viewer')]));
 });
 
-/** The routes that a role opens, by the table that is written by hand. */
+/** The scopes of routes that a role cannot call, from the table of routes, which is written by hand. */
 const lacking = (role: keyof typeof roles, methods: readonly string[]): readonly string[] => {
   const closed = routeTable.filter(
     ({ method, scope }) => methods.includes(method) && scope !== undefined && !hasScope(held(role), scope),

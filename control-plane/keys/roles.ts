@@ -3,7 +3,7 @@ import { scopeNames } from './scopes.ts';
 /** Keys, users and rights are for admins; the audit trail is also for privacy officers. */
 const adminNouns: ReadonlySet<string> = new Set(['all', 'key', 'user', 'account', 'system', 'pii', 'audit']);
 const personNouns: ReadonlySet<string> = new Set(['visitor', 'erasure', 'suppression', 'quarantine']);
-/** Nouns whose changes are a matter of law, not of campaigns. */
+/** Nouns whose changes are a legal matter, not a matter of campaigns. */
 const privacyNouns: ReadonlySet<string> = new Set([
   'consentSettings',
   'dataGovernanceEvents',
@@ -21,7 +21,7 @@ const publishing: ReadonlySet<string> = new Set([
   'quarantine:delete',
 ]);
 
-/** The work of a person in an account, with all scopes that it needs. Wider roles come later. */
+/** The roles of people in an account, each with all scopes that its work needs. Roles with more rights follow. */
 export const roles = {
   viewer: {
     label: 'Viewer',

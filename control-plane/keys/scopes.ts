@@ -41,7 +41,7 @@ export const scopeNames: readonly string[] = [
   'visitor:delete',
   'erasure:list',
   'erasure:find',
-  // To have destinations tried again, and to confirm what was done by hand.
+  // To make destinations retry an erasure, and to confirm an erasure that was done by hand.
   'erasure:update',
   'suppression:list',
   'suppression:create',
@@ -91,15 +91,15 @@ const variantScopes: Readonly<Record<EntityAction, string>> = {
 };
 
 /**
- * Scopes for data that all accounts of an installation share. `all` covers one account and does not include them: they
- * are granted by name, unless SYSTEM_FIND_WITH_ALL is set. The first key of an installation has them.
+ * Scopes for data that all accounts of an installation share. `all` covers one account and does not include them: keys
+ * get them by name, unless SYSTEM_FIND_WITH_ALL is set. The first key of an installation has them.
  */
 const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 
 /** Wider scopes and other names that include a scope. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
-  // `source:view`: the platform library reads keys with it. `source:update`: a rotation returns the new key anyway.
+  // The platform library reads keys with `source:view`. With `source:update`, a rotation returns the new key anyway.
   'source:tokens': ['source:view', 'source:update'],
   'version:create': ['version:publish'],
   ...Object.fromEntries(
@@ -127,7 +127,7 @@ export function grantingScope(granted: readonly string[], scope: string): string
   return granted.find((one) => enough.includes(one));
 }
 
-/** Names with which a key can be created: the scopes, an old name of one, and the platform library's names. */
+/** Names with which a key can be created: the scopes, the old name `source:view`, and the platform library's names. */
 export const grantableNames: readonly string[] = [
   ...scopeNames,
   'source:view',

@@ -3,7 +3,7 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { createLogSearches } from './log-searches.ts';
 import type { SearchReport } from './log-searches.ts';
 
-/** Searches that wait for erasures until their reader leaves: none of them reads the log. */
+/** Searches that wait for erasures until their client disconnects, so they never read the log. */
 function startSearches() {
   const untilCurrent = (signal: AbortSignal) =>
     new Promise<void>((_resolve, reject) =>

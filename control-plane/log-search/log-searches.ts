@@ -21,8 +21,8 @@ export type SearchReport = {
 
 export type LogSearches = {
   /**
-   * A search that begins with its listener and ends when the listener leaves. `view` turns found events into the
-   * answer.
+   * A search that begins when its client connects and ends when the client disconnects. `view` turns found events into
+   * the answer.
    */
   of(
     query: LogQuery,
@@ -39,7 +39,10 @@ export type LogSearchesOptions = {
   onFailure(error: unknown): void;
 };
 
-/** Searches at a time over all accounts; each account has one. Each search has one request to the log in flight. */
+/**
+ * Maximum number of searches at a time over all accounts; each account may run one. A search has one request to the log
+ * in flight at a time.
+ */
 const searchesMax = 4;
 const reportEveryMs = 400;
 const erasuresMs = 30_000;

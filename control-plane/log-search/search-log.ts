@@ -26,7 +26,7 @@ export type LogQuery = {
   readonly toMs: number | undefined;
 };
 
-/** An event of the log and its states at destinations, by their ids. */
+/** An event of the log and its outcome at each destination, by destination id. */
 export type FoundEvent = {
   readonly event: ResolvedEvent;
   readonly seq: number;
@@ -34,8 +34,8 @@ export type FoundEvent = {
 };
 
 /**
- * The state of an event at a destination, by the log. `passed`: the destination has finished it, by delivery or by a
- * rule.
+ * The outcome of an event at a destination, as far as the log shows it. `passed`: the destination has finished the
+ * event: it was delivered, or a rule stopped it.
  */
 export type LogOutcome =
   | {
@@ -58,16 +58,16 @@ export type LogProgress = {
 export type SearchContext = {
   readonly connection: LogConnection;
   readonly signal: AbortSignal;
-  /** Nothing of an erased visitor is found. */
+  /** Events of erased visitors are left out of the result. */
   isErased(event: ResolvedEvent): boolean;
   onProgress(progress: LogProgress): void;
 };
 
-/** Events of one search, at most. */
+/** Maximum number of events that one search finds. */
 export const foundMax = 100;
-/** The rate of a search, which reads one message after another, so that delivery stays fast. */
+/** Rate limit of a search, so that delivery stays fast. A search reads one message after another. */
 const bytesPerMs = 32 * 1024;
-/** Retries and dead letters that a search reads for the outcomes of the events found. */
+/** Maximum size of the retries and dead letters that a search reads for the outcomes of the events found. */
 const outcomeBytesMax = 256 * 1024 ** 2;
 
 /**
@@ -158,12 +158,12 @@ function recordsOf({ subject, data }: StoredMessage): ReturnType<typeof decodeRe
   try {
     return decodeRetryFrame(data);
   } catch {
-    // A frame of a later build: its events stay without an outcome.
+    // A later build wrote this frame: its events stay without an outcome.
     return [];
   }
 }
 
-/** Reads subjects message by message at a limited rate, and reports how far it is. */
+/** Reads subjects message by message at a limited rate, and reports its progress. */
 class PacedReader {
   readonly #context: SearchContext;
   readonly #found: readonly FoundEvent[];
@@ -179,7 +179,7 @@ class PacedReader {
     this.#bytesLeft = bytes;
   }
 
-  /** Returns whether it read to the end: false if `take` returned false or the limit was reached. */
+  /** Returns whether it reached the end: false if `take` returned false or the limit was reached. */
   async read(
     phase: LogProgress['phase'],
     stream: string,

@@ -8,7 +8,10 @@ import type { FoundEvent, LogOutcome } from './search-log.ts';
 
 type Asked = Omit<WaysAsked, 'record' | 'destinationId'>;
 
-/** The events found, with the outcome at each destination: as recorded, as in the log, or by the live rules. */
+/**
+ * The events found, with the outcome at each destination: from a retry or dead letter in the log, else as recorded,
+ * else from the live rules.
+ */
 export async function viewFound(db: Queryable, asked: Asked, found: readonly FoundEvent[]): Promise<JsonObject[]> {
   const recorded = await recordedOutcomes(db, asked.accountId, found);
   return found.map((one) => {

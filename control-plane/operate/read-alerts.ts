@@ -6,7 +6,6 @@ import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { optionalText } from '../../shared/runtime/variables.ts';
 import { defineService } from '../api/services.ts';
 
-/** The base URL of Prometheus. */
 export const { variables: alertsEnv, read: readPrometheusUrl } = defineSettings(
   fromEnv({
     PROMETHEUS_URL: optionalText(
@@ -113,6 +112,6 @@ function gravity({ severity, state }: Alerts['entities'][number]): number {
   return (state === 'firing' ? 0 : 2) + (severity === 'page' ? 0 : 1);
 }
 
-/** Destinations without a label of their own are one series, which begins with `_`. */
+/** The series with the label `_…` sums all destinations that have no label of their own. */
 const destinationOf = (label: string | undefined): string | null =>
   label === undefined || label === '' || label.startsWith('_') ? null : label;

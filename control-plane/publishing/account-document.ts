@@ -8,7 +8,7 @@ type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber'
 /** The configuration that the account runs now, as in the CONFIG bucket; undefined before its first publish. */
 export async function readAccountDocument(em: EntityManager, accountId: string): Promise<AccountConfig | undefined> {
   const [version] = await em.execute<LiveRow[]>(
-    // A version may go live again: the time is the time of its newest publication, not of its first.
+    // A version may go live again: `published_at` is then the time of its newest publication, not of its first.
     `select versions.id, versions.version_number, coalesce(publications.published_at, versions.published_at) as published_at,
        content
      from accounts
@@ -56,7 +56,7 @@ export async function buildAccountDocument(
     ...published,
     sourceKeys,
     collections: content,
-    // Absent if nothing is set, so that a configuration has the same bytes as in earlier builds.
+    // Absent if the account has no such settings, so that its configuration has the same bytes as in earlier builds.
     ...(identity === undefined ? {} : { identity }),
     ...(plan === undefined ? {} : { planSettings: readPlanSettings(plan) }),
     ...(sourceSecrets.length === 0 ? {} : { sourceSecrets }),

@@ -35,7 +35,7 @@ export type AccountPublisherOptions = {
 export type AccountPublisher = {
   /** Undefined for an account that has published nothing. */
   publish(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
-  /** As above, but reads the buckets first. */
+  /** Like `publish`, but reads the buckets first. */
   reconcile(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
 };
 
@@ -53,9 +53,9 @@ const accountsRemembered = 10_000;
 
 /**
  * Each write is conditional on the entry that was read before the database, so that a delayed publisher never replaces
- * a newer state by an older one. The publisher does not read again entries that it wrote itself: if they changed since,
- * the condition fails. An entry without a valid signature counts as missing. The gateways' entry is written second,
- * because it names the revision of the first.
+ * a newer state by an older one. The publisher remembers entries that it wrote instead of reading them again: if they
+ * have changed since, the condition fails. An entry without a valid signature counts as missing. The gateways' entry is
+ * written second, because it contains the revision of the first.
  */
 export function createAccountPublisher({ storage, signer, now }: AccountPublisherOptions): AccountPublisher {
   const known = new LRUCache<string, HeldOfAccount>({ max: accountsRemembered });

@@ -1,12 +1,12 @@
 import type { Bucket, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
 
-/** The newest entries of a bucket in memory, available also while the log is not. */
+/** The newest entries of a bucket in memory, available even if the log is not. */
 export type BucketCache<Value> = {
   readonly entries: ReadonlyMap<string, CachedEntry<Value>>;
   /** The values whose key has this second part, by key: the reports of all instances about one subject. */
   entriesOf(subject: string): ReadonlyMap<string, Value>;
   valuesOf(subject: string): Value[];
-  /** Follows the bucket from its present entries on; removed entries are forgotten. */
+  /** Reads the bucket's present entries and follows their changes. Removed entries are forgotten. */
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
 };
@@ -17,7 +17,7 @@ export type CachedEntry<Value> = {
   readonly receivedAtMs: number;
 };
 
-/** `read` turns an entry's bytes into a value; undefined for what this build does not understand. */
+/** `read` turns an entry's bytes into a value; it returns undefined for bytes that this build does not understand. */
 export function createBucketCache<Value>(
   filter: string,
   read: (bytes: Uint8Array) => Value | undefined,

@@ -25,7 +25,7 @@ export type ConfigPublisherOptions = {
   /** Undefined: documents are not signed. */
   readonly signer: ConfigSigner | undefined;
   readonly logger: Logger;
-  /** Limit of writes for one account, in bytes a second. */
+  /** Limit of the writes for one account, in bytes per second. */
   readonly pushBytesPerS: number;
   leading(): boolean;
   now(): Date;
@@ -34,12 +34,12 @@ export type ConfigPublisherOptions = {
 const accountsPerRound = 200;
 /** Notifications wake the publisher; polling covers notifications lost with a connection. */
 const pollMs = 5_000;
-/** While something waits, or the last round failed. */
+/** Polling interval while changes wait or after a failed round. */
 const pollAgainMs = 1_000;
 // If more accounts fail, the cause is the log and not an account.
 const failuresPerRoundMax = 3;
 const reconcileEveryMs = 30_000;
-/** Pause of an account after each push, however small, since every follower has to apply it. */
+/** Minimum pause of an account after a push, even a small one, since every follower has to apply it. */
 const pauseMinMs = 100;
 
 export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPublisher {
@@ -63,7 +63,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     }
     return published.revision;
   };
-  // One account that cannot be published does not keep the others waiting; the round still counts as failed.
+  // An account that cannot be published does not delay the others; the round still counts as failed.
   const eachAccount = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
     const failures: unknown[] = [];
     for (const item of items) {
@@ -72,7 +72,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     }
     if (failures.length > 0) throw failures[0];
   };
-  /** Publishes waiting changes; returns whether there were none. */
+  /** Publishes waiting changes. Returns whether no change was waiting. */
   const drain = async (): Promise<boolean> => {
     const paused = [...pushed.inDebt().keys()];
     const found = await waitingAccounts(storage.fork(), accountsPerRound, paused);
@@ -82,7 +82,8 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     });
     return found.length + paused.length === 0;
   };
-  // The bucket is compared with the database: the bucket may have been wiped, or a publish lost with its process.
+  // Compares the bucket with the database, because the bucket may have been wiped, or a process may have ended before
+  // it published a change.
   const reconcile = async (): Promise<void> => {
     const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
     await eachAccount(published, async ({ id }) => {
@@ -101,7 +102,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
       failures += 1;
       isDone = false;
       logger.warn({ err: error }, 'publishing configuration failed; retrying');
-      // The bucket itself may be gone.
+      // The log may have lost the bucket itself, so the next round compares all accounts.
       reconciledAtMs = -Infinity;
       await logBuckets.reopen().catch((reason: unknown) => logger.debug({ err: reason }, 'reopening the log failed'));
     }

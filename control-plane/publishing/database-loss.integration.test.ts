@@ -25,7 +25,7 @@ test('after the database ends all sessions, the database is used again at once, 
   await client.publish();
   for (let round = 0; round < 3; round += 1) {
     await endSessions();
-    // A request in between may get a 503; none gets another error.
+    // A request during the loss may get a 503, but no other error.
     await expect
       .poll(async () => {
         const { status } = await client.post('/sources', { type: 'NodejsApi' });

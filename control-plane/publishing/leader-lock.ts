@@ -7,7 +7,10 @@ import { every } from '../../shared/runtime/every.ts';
 import { version } from '../../shared/runtime/version.ts';
 import { outboxChannel } from './outbox.ts';
 
-/** The right to publish, held by one control plane at a time, and the notices that there is something to publish. */
+/**
+ * The lock for publishing, which one control plane holds at a time, and the notifications that there is something to
+ * publish.
+ */
 export type LeaderLock = {
   readonly leading: boolean;
   stop(): Promise<void>;
@@ -20,10 +23,10 @@ export type LeaderLockOptions = DatabaseAccess & {
 };
 
 export const leaderLockNumber = 7_305_212;
-/** Prefix of the session's name, followed by the version of the build. PostgreSQL lists the control planes by it. */
+/** Prefix of the session's name; the version of the build follows it. `listControlPlanes` finds the sessions by it. */
 export const leaderSession = 'sluice publisher';
 const retryMs = 1_000;
-/** The leader confirms it in every third round. */
+/** The leader checks its connection in every third round. */
 const roundsToConfirm = 3;
 const connectTimeoutMs = 5_000;
 
@@ -58,7 +61,8 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     fresh.on('notification', () => options.onWake());
     try {
       await fresh.connect();
-      // A standby has locks of its own, without competition.
+      // A standby server has its own locks: a control plane connected to it would become the leader without
+      // competition.
       await assertWritable(fresh);
       await fresh.query(`listen ${outboxChannel}`);
     } catch (error) {

@@ -22,7 +22,7 @@ type Row = {
 
 const listedMax = 100;
 
-/** Each control plane competes for leadership on one session of its own, by which it is known. */
+/** Lists control planes by their sessions: each competes for leadership on one session with a known name. */
 export async function listControlPlanes(pool: Pool): Promise<readonly LiveControlPlane[]> {
   const { rows } = await pool.query<Row>(
     `select host(client_addr) as address, application_name as name, backend_start as connected_at,

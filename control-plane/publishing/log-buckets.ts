@@ -9,7 +9,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 export type LogBuckets = {
   readonly connection: LogConnection;
   readonly buckets: Buckets;
-  /** Number of partitions of accepted events with which the log was created. */
+  /** Number of partitions for accepted events; fixed when the log was created. */
   readonly partitions: number;
   /** Creates missing streams and buckets of the log and opens the buckets again. */
   reopen(): Promise<void>;
@@ -19,10 +19,10 @@ export type LogBuckets = {
 export type LogLinkOptions = {
   readonly connection: LogConnection;
   readonly topology: TopologySettings;
-  /** Deployment of the database, to which the log has to belong too. */
+  /** Deployment that the database belongs to; the log must belong to the same one. */
   readonly deploymentId: string | undefined;
   readonly logger: Logger;
-  /** Called with the buckets at the start and after each reopening. */
+  /** Called with the buckets at the start and each time they are reopened. */
   onOpened(buckets: Buckets): Promise<void>;
 };
 

@@ -16,7 +16,10 @@ export async function addToOutbox(em: EntityManager, accountId: string, now: Dat
 
 export type WaitingAccount = { readonly accountId: string; readonly upTo: number };
 
-/** Accounts with changes to publish, without the excluded ones, the longest wait first, each with its newest row. */
+/**
+ * Accounts with changes to publish, except the excluded ones, each with its newest row. The account that has waited
+ * longest comes first.
+ */
 export async function waitingAccounts(
   em: EntityManager,
   accountsMax: number,
@@ -31,12 +34,12 @@ export async function waitingAccounts(
   return rows.map((row) => ({ accountId: row.account_id, upTo: Number(row.up_to) }));
 }
 
-/** Rows that wait to be published. */
+/** Number of rows that wait to be published. */
 export async function countWaiting(em: EntityManager): Promise<number> {
   return em.count(OutboxRow, { pushedAt: null });
 }
 
-/** Marks an account's rows up to one as published. */
+/** Marks the rows of an account up to `waiting.upTo` as published. */
 export async function markPublished(
   em: EntityManager,
   waiting: WaitingAccount,
@@ -47,14 +50,15 @@ export async function markPublished(
   await em.nativeUpdate(OutboxRow, rows, { pushedAt: now, revision });
 }
 
-/** The revision a row was published as; undefined while it waits. */
+/** The revision with which a row was published; undefined while the row waits. */
 export async function publishedRevision(em: EntityManager, id: number): Promise<number | undefined> {
   const row = await em.findOne(OutboxRow, { id }, { refresh: true });
   return row?.pushedAt === null ? undefined : (row?.revision ?? 0);
 }
 
 /**
- * The revision of the account's newest change; undefined if that was long ago, `waits` while it is not published yet.
+ * The revision of the account's newest change; undefined if the outbox has no row of the account, since old rows are
+ * deleted; `waits` if it is not published yet.
  */
 export async function newestPublished(
   em: EntityManager,

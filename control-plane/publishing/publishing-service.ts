@@ -7,9 +7,9 @@ import { publishedRevision } from './outbox.ts';
 import type { BucketCache, CachedEntry } from './bucket-cache.ts';
 import { createBucketCache } from './bucket-cache.ts';
 
-/** Waits until a publish is live, and returns the maximum size of a publish. */
+/** Waits until a publish is live, and returns the maximum size of a configuration. */
 export type PublishingService = {
-  /** The largest document the CONFIG bucket takes, in bytes. */
+  /** The largest document that the CONFIG bucket accepts, in bytes. */
   documentBytesMax(): number;
   /**
    * Returns true once every live process runs the change of the outbox row, or false after the deadline, 2 seconds by
@@ -24,7 +24,7 @@ export type PublishingServiceOptions = {
   readonly storage: Storage;
   readonly logBuckets: { readonly connection: Pick<LogBuckets['connection'], 'messageBytesMax'> };
   readonly leases: Pick<LeaseCache, 'entries'>;
-  /** A limit below the server's own, in bytes. */
+  /** Configured limit, in bytes; the server's own limit applies if it is lower. */
   readonly documentBytesMax: number;
   wake(): void;
 };

@@ -83,7 +83,7 @@ test('publish: gateways get the sources but nothing of the destinations, and an 
   expect(first.document.collections['sources']).toMatchObject([{ id: source.id, status: 'Enabled' }]);
   expect(first.document.collections).not.toHaveProperty('destinations');
   expect(first.text).not.toContain('TOPSECRET');
-  // As after a control plane of an earlier version: only CONFIG has the newest configuration.
+  // An earlier version of the control plane leaves this state: only CONFIG has the newest configuration.
   const whole = (await buckets.config.get(key))?.value ?? new Uint8Array();
   await buckets.config.put(key, whole);
   const publisher = createAccountPublisher({ storage: plane.storage, signer: undefined, now: () => new Date() });
@@ -264,7 +264,7 @@ test('publish: an entry that is not signed by the key for its account is replace
     expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
     return published?.written;
   };
-  // As an older version stored it.
+  // At first, the stored entry has no signature.
   expect(await reconcile()).toBe(true);
   expect(await reconcile()).toBe(false);
   const live = (await buckets.config.get(key))?.value ?? new Uint8Array();

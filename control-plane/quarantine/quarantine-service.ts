@@ -20,7 +20,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 import { unavailable } from '../api/api-error.ts';
 import { defineService } from '../api/services.ts';
 
-/** The result of one call, and the start of the next call; undefined after the last call. */
+/** The result of one call, and where the next call starts; `next` is undefined after the last call. */
 export type DoneWithQuarantine = { readonly count: number; readonly next: QuarantineRange | undefined };
 
 export type ReleasedByRule = { readonly released: number; readonly isComplete: boolean };
@@ -44,10 +44,10 @@ export type QuarantineService = {
 
 export const quarantine = defineService<QuarantineService>('quarantine');
 
-/** Events that one call reads, releases or deletes at most. */
+/** The most that one call reads, releases or deletes. */
 const bounds: QuarantineBounds = { eventsMax: 1_000, bytesMax: 16 * 1024 ** 2 };
 
-/** Calls for the events of one rule; the rest is left to the caller. */
+/** Maximum number of calls for one rule in a request; `isComplete` is false if events are left. */
 const partsPerRuleMax = 10;
 
 export function createQuarantineService(connection: LogConnection, pool: Pool): QuarantineService {
@@ -77,7 +77,7 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
   };
   const release = (request: Request): Promise<DoneWithQuarantine> =>
     eachPart(request, async ({ events }) => {
-      // Hidden before the release: an event that breaks a rule again is shown again.
+      // Hide the events before their release: an event that breaks a rule again is then shown again.
       await hide(request.accountId, idsOf(events));
       await releaseQuarantined(connection, events);
     });
@@ -114,7 +114,7 @@ const idsOf = (events: QuarantinePart['events']): readonly string[] => events.ma
 
 const keyOf = ({ kind, value }: Identifier): string => `${kind}\n${value}`;
 
-/** All identifiers by which an event names its visitor. */
+/** All identifiers of the visitor that an event contains. */
 function claimOf({ account, id, body }: Envelope): Parameters<typeof identifiersOf>[0] {
   const own = isJsonObject(body.userProperties) ? body.userProperties : {};
   const some = (values: readonly (string | undefined)[]): string[] => values.filter((value) => value !== undefined);

@@ -163,7 +163,7 @@ test('quarantine: one call publishes the fixed rule and releases the events it h
   const { rows } = await pool.query('select id from recent_events where account_id = $1', [client.accountId]);
   await pool.end();
   expect(rows).toEqual([{ id: 'c' }]);
-  // Publishing the version again only releases.
+  // Publishing the same version again changes nothing but still releases.
   await hold(client, 'd', {}, id);
   const again = await client.post(`/versions/${body.id}/publish`, { releaseQuarantine: [id, 'other-rule'] });
   expect(again.body.quarantineReleased).toEqual([

@@ -232,7 +232,7 @@ export const replayEndpoints = [
   }),
 ];
 
-/** Replays have UUIDs as ids: for any other text the store is not read. */
+/** Replay ids are UUIDs, so the store is not read for any other text. */
 async function findReplay(replays: ReplayService, destinationId: string, replayId: string) {
   return isUuid(replayId) ? replays.find(destinationId, replayId) : undefined;
 }

@@ -6,8 +6,8 @@ import { findEntity } from '../draft/entity-store.ts';
 import { findLiveDestination, findLiveSource } from '../draft/live-version.ts';
 
 /**
- * The owner of dead letters, by its id: a destination, or a source whose notices are followed. Undefined if the account
- * has neither.
+ * The owner of dead letters, by its id: a destination, or a source whose notifications lead to requests to its
+ * provider. Undefined if the account has neither.
  */
 export async function findDispatched(
   em: EntityManager,

@@ -29,8 +29,8 @@ export type ReplayService = ReplayStore & {
 export const replays = defineService<ReplayService>('replays');
 
 /**
- * Bytes that a page of dead letters, or a call that deletes some, may read from the log, and the time for it. A page at a
- * limit is short, and the next one continues.
+ * Limits in bytes and time for the reads of one page of dead letters, or of one call that deletes some. A page that
+ * reaches a limit is short, and the next page continues there.
  */
 const usualBounds: DeadLetterBounds = { bytesMax: 8 * 1024 ** 2, timeMs: 3_000 };
 

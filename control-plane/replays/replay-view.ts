@@ -78,7 +78,7 @@ export function readTimeRange(fields: { readonly from?: string; readonly to?: st
 function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
-  // A leap second fits the format, and is no time of this clock.
+  // A leap second matches the format, but Date.parse does not read it.
   if (Number.isNaN(ms) || ms < 0) throw badRequest(`${name} must be a time since 1970`);
   return ms;
 }
@@ -142,7 +142,7 @@ export function readReplayRequest({
   return { what: 'log', fromMs, toMs };
 }
 
-/** A dead letter in a list: the ids of its event and order, and the reason, without the event's content. */
+/** A dead letter in a list: the ids of its event and order, and the reason. The event's content is left out. */
 export const deadLetterReply = Type.Object({
   seq: Type.Integer({ description: 'Position of the dead letter in the log.' }),
   event: Type.Object({

@@ -67,7 +67,7 @@ async function bury(n: number, reason: string, visitorId = 'sample-visitor'): Pr
     firstAttemptAt: firstMs,
     lastAttemptAt: firstMs + n * 60_000,
     ...(n === 0 ? {} : { request: { method: 'POST', host: 'example.com', status: 400 } }),
-    // Letters of earlier builds have no exchange.
+    // Dead letters of earlier builds have no `exchange`.
     ...(n === 4 ? { exchange } : {}),
     event: { ...sample, visitor: { ...sample.visitor, id: visitorId } },
   });

@@ -35,17 +35,18 @@ export type ResealOptions = {
   readonly storage: Storage;
   /** Seals with the new key, and can also open values that the old key sealed. */
   readonly secretBox: SecretBox;
-  /** As `secretBox`, for secrets that gateways open; undefined leaves these unchanged. */
+  /** Like `secretBox`, for the secrets that gateways open. If undefined, these secrets stay unchanged. */
   readonly sourceSecrets: SecretBox | undefined;
   now(): Date;
-  /** Called after each account with a value that was resealed or could not be opened. */
+  /** Called after each account in which a value was resealed or could not be opened. */
   onAccount(accountId: string, resealed: Resealed): void;
 };
 
 /**
  * Reseals values that were sealed with another key than the current one: secrets of destinations and sources in drafts
- * and versions, source keys, keys of accounts, and the identifiers that erasures wait with. Each account is one transaction that excludes its edits, so no draft comes to differ from
- * its version. An interrupted run resumes where it stopped. The account's live version is published again.
+ * and versions, source keys, keys of accounts, and the identifiers in open erasures. Each account is one transaction
+ * that excludes edits of the account, so its draft never comes to differ from its version. An interrupted run resumes
+ * where it stopped. The account's live version is published again.
  */
 export async function resealSecrets(options: ResealOptions): Promise<Resealed> {
   const { storage, onAccount } = options;
@@ -100,7 +101,7 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const resealed = { ...rows, unopened: sealing.unopened.size };
   if (Object.values(rows).every((count) => count === 0)) return resealed;
   const liveId = await liveVersionId(em, accountId);
-  // The document has the secrets of sources as well.
+  // The published document contains the sources' secrets for `userHash`, which are not part of a version.
   if (liveId !== undefined && (versions.includes(liveId) || userHashSecrets > 0))
     await addToOutbox(em, accountId, now());
   const principal = {
@@ -119,9 +120,9 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
 type Resealing = {
   readonly keys: SealingKeys;
   readonly unopened: ReadonlySet<string>;
-  /** Reseals a value that is alone in its row. */
+  /** Reseals the one sealed value of a row. */
   text(sealed: string, context: string): string;
-  /** Returns the same object if nothing in it was resealed; so do the other functions. */
+  /** Returns the same object if nothing in it was resealed; so does `source`. */
   settings(settings: JsonObject, destinationId: string): JsonObject;
   source<Source extends JsonObject>(source: Source, sourceId: string): Source;
 };
@@ -247,7 +248,10 @@ async function resealSources(em: EntityManager, sealing: Resealing, accountId: s
   return count;
 }
 
-/** Ids of the versions that were resealed. One is read at a time: together they can be large. */
+/**
+ * Reseals the account's versions and returns their ids. Reads one version at a time, because together they can be
+ * large.
+ */
 async function resealVersions(em: EntityManager, sealing: Resealing, accountId: string): Promise<string[]> {
   const ids = await em.execute<{ id: string }[]>(
     `select id from versions where account_id = ? and ${versionHoldsSealedOtherwise(sealing.keys)}`,

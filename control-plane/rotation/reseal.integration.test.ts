@@ -131,7 +131,7 @@ test('reseal: all secrets are sealed with the new key, read as before, and are p
     })
     .toBe(headers);
   await rotated.stop();
-  // Seals everything with the first key again, which the other tests use.
+  // Seals everything with the first key again, because the other tests use that key.
   await reseal(plane.env.SECRETS_KEY, next);
 });
 

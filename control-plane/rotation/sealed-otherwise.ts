@@ -1,6 +1,6 @@
 import { sealedBy } from '../../shared/contracts/config/secrets.ts';
 
-/** Number of rows with a value that another key has sealed. */
+/** Numbers of rows that contain a value sealed by a key other than the current one. */
 export type SealedOtherwise = {
   readonly destinations: number;
   readonly sources: number;
@@ -19,7 +19,10 @@ export type OtherKeys = 'any' | 'named';
 /** The id of the sealing key, and which values sealed by other keys count. */
 export type SealingKey = { readonly keyId: string; readonly which: OtherKeys };
 
-/** SECRETS_KEY and SOURCE_SECRETS_KEY; values that belong to a missing key are not checked. */
+/**
+ * The current SECRETS_KEY (`secrets`) and SOURCE_SECRETS_KEY (`signing`). If one is missing, its values are not
+ * checked.
+ */
 export type SealingKeys = { readonly secrets?: SealingKey | undefined; readonly signing?: SealingKey | undefined };
 
 /** SQL: whether the text was sealed by another key. */
@@ -29,21 +32,24 @@ export function isSealedOtherwise(text: string, key: SealingKey | undefined): st
   return key.which === 'any' ? sealed : `(${sealed} and position('.' in ${text}) > 0)`;
 }
 
-/** SQL: whether the settings of a destination, as JSON, contain such a text. */
+/** SQL: whether the settings of a destination, as JSON, contain a text that another key has sealed. */
 export function holdsSealedOtherwise(settings: string, key: SealingKey | undefined): string {
   return `exists (
     select from jsonb_each_text(case when jsonb_typeof(${settings}) = 'object' then ${settings} else '{}' end) as setting
     where ${isSealedOtherwise('setting.value', key)})`;
 }
 
-/** SQL: whether a source, as JSON, contains such a text. */
+/** SQL: whether a source, as JSON, contains a text that another key has sealed. */
 export function sourceHoldsSealedOtherwise(source: string, { secrets, signing }: SealingKeys): string {
   const held = (field: string, key: SealingKey | undefined): string =>
     isSealedOtherwise(`coalesce(${source} ->> '${field}', '')`, key);
   return `(${held('accessToken', secrets)} or ${held('signingSecret', signing)})`;
 }
 
-/** SQL that counts the rows of the database with a value that another key has sealed: one row, a SealedOtherwise. */
+/**
+ * SQL that counts the rows of the database that contain a value sealed by another key. Selects one row, a
+ * SealedOtherwise.
+ */
 export function countSealedOtherwise(keys: SealingKeys): string {
   const held = holdsSealedOtherwise("body -> 'settings'", keys.secrets);
   return `select
@@ -58,7 +64,7 @@ export function countSealedOtherwise(keys: SealingKeys): string {
     (select count(*) from account_keys where ${isSealedOtherwise('private_key', keys.secrets)})::int as "accountKeys"`;
 }
 
-/** SQL: whether a version contains such a text. */
+/** SQL: whether a version contains a text that another key has sealed. */
 export function versionHoldsSealedOtherwise(keys: SealingKeys): string {
   return `(exists (
     select from jsonb_array_elements(content -> 'destinations') as destination

@@ -6,7 +6,7 @@ import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import type { Way } from '../events/decide-ways.ts';
 import type { RecentEventRecord } from '../events/recent-events.ts';
 
-/** The decision of one of two snapshots about an event at a destination. */
+/** What one of two snapshots decides about an event at a destination. */
 export type ShownWay = Pick<Way, 'decision' | 'why' | 'eventName' | 'sentName' | 'request'>;
 
 export type WayChange = 'added' | 'removed' | 'changed';

@@ -49,7 +49,7 @@ export const ruleEndpoints = [
     id: 'tryRulesOnEvent',
     audits: { action: 'event.read', entity: 'id' },
     personal: wayMembers,
-    // A rule in the request reveals which visitors have a value.
+    // The client chooses the rules, so the decisions reveal which visitors have a value.
     comparesPersonal: () => true,
     tag: 'Rules',
     summary:

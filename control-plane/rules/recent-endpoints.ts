@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 
 /** Maximum number of events that are checked. */
 const lookedAtMax = { paths: 500, matches: 2_000 } as const;
-/** Matching events that are named, so that one can be tried. */
+/** Maximum number of matching events in the answer, for a trial of one of them. */
 const namedMax = 50;
 const comparedMax = { default: 200, most: 500 } as const;
 /** A comparison ends after this time, with the events compared so far. */
@@ -28,7 +28,7 @@ const comparedWithinMs = 5_000;
 const { decision, why, eventName, sentName, request } = wayReply.properties;
 const shownWay = nullable(Type.Object({ decision, why, eventName, sentName, request }));
 
-/** Whether a logic uses more of an event than its name, source and time. Pure. */
+/** Whether a rule's logic uses more of an event than its name, id, source and time. Pure. */
 function namesValues(logic: unknown): boolean {
   if (Array.isArray(logic)) return logic.some(namesValues);
   if (!isJsonObject(logic)) return false;
@@ -37,7 +37,10 @@ function namesValues(logic: unknown): boolean {
   return Object.values(logic).some(namesValues);
 }
 
-/** Rules against the account's recent events: values of paths, matches of a logic, effects of a publish. */
+/**
+ * Endpoints that try rules on the account's recent events: values of paths, matches of a rule's logic, effects of a
+ * publish.
+ */
 export const recentRuleEndpoints = [
   defineEndpoint({
     method: 'GET',
@@ -122,7 +125,7 @@ export const recentRuleEndpoints = [
     id: 'getVersionImpact',
     audits: { action: 'event.list' },
     personal: wayMembers,
-    // A draft or a version may contain rules that were chosen to find out a value.
+    // A client can write rules in a draft or a version whose effect reveals a value.
     comparesPersonal: () => true,
     isCostly: true,
     tag: 'Versions',

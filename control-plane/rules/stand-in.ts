@@ -25,7 +25,7 @@ const standInFor = (collection: AnyCollection) =>
     ),
   );
 
-/** Rules that are being edited, for each collection that decides what destinations get. */
+/** Schemas of rules that are being edited, for each collection that decides what destinations get. */
 export const standIns = {
   mappings: standInFor(mappings),
   globalDispatchCenters: standInFor(globalDispatchCenters),
@@ -57,7 +57,7 @@ function standIn(
   if (fields === null) return others;
   const body = { ...collection.defaults, ...fields };
   refuseUnusable(collection, body);
-  // An account has at most one: a new one is tried in place of it.
+  // An account has at most one entity of such a collection: a new one is tried in place of it.
   const beside = collection.single ? [] : others;
   return [...beside, { ...body, id, createdAt: now.toISOString() }];
 }

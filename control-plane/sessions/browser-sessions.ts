@@ -18,21 +18,23 @@ export type BrowserSessionsOptions = {
   principalOfSession(em: EntityManager, session: SessionId, now: Date): Promise<Principal | undefined>;
   /** How long a browser stays signed in, in ms. */
   readonly sessionMs: number;
-  /** Whether browsers reach this service over TLS and nothing else. */
+  /** Whether browsers can reach this service only over TLS. */
   readonly isTls: boolean;
 };
 
-/** The browser's data in a request. */
+/** The part of a request that identifies the browser's session. */
 export type Browser = { readonly headers: IncomingHttpHeaders };
 
-/** A session after a change, with the header that sets it in the browser. */
+/** A changed session, and the header that sets it in the browser. */
 export type ChangedSession = { readonly cookie: string; readonly session: Session | undefined };
 
 /** The sign-ins of a browser: one cookie that names all of them, and one row for each. */
 export type BrowserSessions = {
   /** Signs a browser in to further accounts. Throws a 400 beyond the maximum number of accounts. */
   begin(em: EntityManager, browser: Browser, principals: readonly Principal[], at: Date): Promise<ChangedSession>;
-  /** Signs it out of an account or, with `everywhere`, all browsers that are signed in with the same key or user. */
+  /**
+   * Signs the browser out of an account. With `everywhere`, also signs out all other browsers of the same key or user.
+   */
   end(
     em: EntityManager,
     browser: Browser,
@@ -40,7 +42,7 @@ export type BrowserSessions = {
     at: Date,
   ): Promise<ChangedSession>;
   read(browser: Browser, at: Date): Session | undefined;
-  /** The accounts of a session whose sign-in is live. */
+  /** The accounts of a session to which the browser is still signed in. */
   view(em: EntityManager, session: Session | undefined, at: Date): Promise<readonly JsonObject[]>;
   /** Whether the browser uses TLS, even if a proxy in front of this service terminates it. */
   isSecure(browser: Browser): boolean;
@@ -64,7 +66,7 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
       }
       const expiresAt = new Date(at.getTime() + sessionMs);
       const begun = await em.transactional(async (inner) => {
-        // The browser no longer has the cookie of that sign-in, so it could not sign out of it.
+        // The new cookie no longer contains the earlier sign-in, so the browser could not sign out of it later.
         for (const one of before) if (added.has(one.accountId)) await endSession(inner, one);
         const ids = [];
         for (const principal of principals) {

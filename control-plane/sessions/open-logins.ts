@@ -29,7 +29,7 @@ export type LoginParts = {
   readonly storage: Storage;
   readonly secretBox: SecretBox;
   readonly logger: Logger;
-  /** Whether browsers reach this service over TLS and nothing else. */
+  /** Whether browsers can reach this service only over TLS. */
   readonly isTls: boolean;
   addressOf(request: IncomingMessage): string;
   now(): Date;
@@ -38,7 +38,7 @@ export type LoginParts = {
 /** Finds the principal of a request's key or session. */
 export type Logins = Pick<LoginParts, 'storage' | 'secretBox' | 'now'> & {
   readonly logIn: LogIn;
-  /** Runs work for a caller that is not known yet, within the limit of the request's address. */
+  /** Runs work for a caller that is not identified yet, within the request limit of the caller's address. */
   amongLogins<Result>(request: IncomingMessage, work: () => Promise<Result>): Promise<Result>;
   /** The principal of a sign-in with a key, a link or single sign-on. */
   principalOfHolder(em: EntityManager, holder: Holder, now: Date): Promise<Principal | undefined>;
@@ -46,7 +46,7 @@ export type Logins = Pick<LoginParts, 'storage' | 'secretBox' | 'now'> & {
   readonly requestLimits: RequestLimits;
   readonly refusedLogins: RefusedLogins;
   principalOf(request: IncomingMessage): Promise<Principal | undefined>;
-  /** Checks again while an answer is sent; this does not count as a login attempt. */
+  /** Checks the key or session again while an answer is sent; this does not count as a login attempt. */
   principalAgain(request: IncomingMessage): Promise<Principal | undefined>;
 };
 

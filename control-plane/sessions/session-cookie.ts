@@ -28,7 +28,7 @@ export const sessionCookie = 'sluice_session';
  */
 export const accountHeader = 'x-sluice-account';
 
-/** Accounts of one session: they have to fit into a cookie, 4,096 bytes (RFC 6265, section 6.1). */
+/** Maximum number of accounts of one session: all have to fit into a cookie of 4,096 bytes (RFC 6265, section 6.1). */
 export const sessionAccountsMax = 8;
 
 const isSession = Compile(session);
@@ -49,7 +49,9 @@ export function readSession(headers: IncomingHttpHeaders, secretBox: SecretBox, 
   }
 }
 
-/** The sign-in of a browser's request, for the account that it names; undefined if the request has an API key. */
+/**
+ * The sign-in that a browser's request uses, for the account in its header; undefined if the request has an API key.
+ */
 export function sessionOf(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): SessionId | undefined {
   const accountId = headers[accountHeader];
   if (headers.authorization !== undefined || accountId === undefined) return undefined;

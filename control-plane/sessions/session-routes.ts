@@ -18,7 +18,7 @@ export type SessionRoutesOptions = Pick<
 > & {
   /** The label of the button for single sign-on; null if there is none. */
   readonly singleSignOn: string | null;
-  /** Ends the live streams of an account whose sign-in has ended. */
+  /** Ends the account's live streams whose sign-in has ended. */
   recheckStreams(accountId: string): Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export type SessionRoutesOptions = Pick<
 const consoleHeader = 'x-sluice-console';
 
 const path = '/rest/v1/session';
-/** Limit of a request before sign-in, which has a key or a code. */
+/** Maximum body size of a sign-in request, which contains only a key or a code. */
 const bodyBytesMax = 4_096;
 const keyBody = Type.Object(
   { key: Type.String({ minLength: 1, maxLength: 200, description: 'An API key: slk_…' }) },

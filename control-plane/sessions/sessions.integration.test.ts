@@ -91,7 +91,7 @@ test('session: holds several accounts, and loses an account that signs out or wh
   expect(((await left.json()) as Session).accounts).toMatchObject([{ accountId: other.accountId }]);
 });
 
-/** For each of two control planes, whether a cookie is still signed in to an account. */
+/** Whether each of the two control planes still accepts a cookie for an account. */
 async function worksFor(cookie: string, accountId: string): Promise<readonly boolean[]> {
   const headers = { cookie, 'x-sluice-account': accountId };
   const answers = [plane, other].map(({ baseUrl }) => fetch(`${baseUrl}/rest/v1/destinations`, { headers }));
@@ -110,7 +110,7 @@ test('session: a sign-out ends the session in every control plane, even for a co
   expect(await worksFor(elsewhere, client.accountId)).toEqual([true, true]);
   const listed = await send('GET', '/session', { headers: { ...fromConsole, cookie } });
   expect(await listed.json()).toEqual({ accounts: [], singleSignOn: null });
-  // Signing in to another account with the old cookie does not bring it back.
+  // Signing in to another account with the old cookie does not restore the ended session.
   const third = await plane.newAccount();
   const later = cookieOf(await signIn(third.key, { cookie }));
   expect(await worksFor(later, client.accountId)).toEqual([false, false]);

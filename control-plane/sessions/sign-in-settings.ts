@@ -43,7 +43,7 @@ const signIn = Type.Object(
   closed,
 );
 
-/** How people sign in with the accounts they have at a provider of OpenID Connect. */
+/** How people sign in with their accounts at an OpenID Connect provider. */
 export type SingleSignOnSettings = Static<typeof singleSignOn>;
 
 /** A role for users with a claim, or with an address in a domain. */

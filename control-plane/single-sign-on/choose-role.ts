@@ -6,7 +6,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 type Rules = Pick<SingleSignOnSettings, 'roles' | 'defaultRole'>;
 
-/** The role from a person's claims, at each sign-in; undefined if no rule matches. The first matching rule decides. */
+/** The role that a person's claims give at a sign-in; undefined if no rule matches. The first matching rule decides. */
 export function roleOfClaims({ roles = [] }: Rules, claims: Claims): RoleName | undefined {
   return roles.find(({ claim, value }) => {
     if (claim === undefined || value === undefined || !Object.hasOwn(claims, claim)) return false;

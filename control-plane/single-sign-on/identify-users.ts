@@ -13,7 +13,7 @@ import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 /** The reason why a person with a valid account at the provider is not signed in: shown on the sign-in page. */
 export type SignInRefusal = 'no-email' | 'no-user' | 'other-person';
 
-/** Maximum number of users with one address that are read, each in an account of its own. */
+/** Maximum number of users with the same address that are read; each belongs to another account. */
 const namedMax = 100;
 
 export class RefusedSignIn extends Error {

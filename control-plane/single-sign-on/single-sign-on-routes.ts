@@ -32,7 +32,7 @@ const underWay = Compile(
   Type.Object({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), untilMs: Type.Integer() }),
 );
 
-/** Signs browsers in by a provider of OpenID Connect. */
+/** Signs browsers in through an OpenID Connect provider. */
 export function addSingleSignOnRoutes(app: FastifyInstance, options: SingleSignOnRoutesOptions): void {
   const { settings, amongLogins } = options;
   const login = settings && createOpenIdLogin(settings);

@@ -82,7 +82,7 @@ async function begin(jar: Jar): Promise<string> {
   return ((await begun.json()) as { url: string }).url;
 }
 
-/** Signs in at the provider as a person. Returns the address at which that ends: the callback or an error. */
+/** Signs in at the provider as a person. Returns the control plane's address to which the browser comes back. */
 async function throughProvider(jar: Jar, person: Person, from: string): Promise<string> {
   provider.person = person;
   let at = from;
@@ -156,7 +156,7 @@ test('single sign-on: only the browser that began a sign-in can finish it, once 
   const jar: Jar = new Map();
   const callback = await throughProvider(jar, person, await begin(jar));
   const other: Jar = new Map();
-  // A callback's link signs no other browser in, not even one that has started its own sign-in.
+  // A callback's link signs in no other browser, not even a browser that has started its own sign-in.
   expect((await visit(other, callback)).headers.get('location')).toBe(`${baseUrl}/sign-in?failed=over`);
   await begin(other);
   const forged = await visit(other, callback);

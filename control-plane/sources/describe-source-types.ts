@@ -29,7 +29,7 @@ export const sourceTypeReply = Type.Object({
 
 type SourceType = Static<typeof sourceTypeReply>;
 
-/** The groups of types that are no webhook of a provider. */
+/** The groups of the source types that are not webhooks of a provider. */
 const ownGroups: Readonly<Record<string, SourceType['group']>> = {
   WebSource: 'page',
   PixelImage: 'page',

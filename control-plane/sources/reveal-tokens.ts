@@ -7,7 +7,8 @@ import type { SourceTokens } from './create-source.ts';
 import { readSourceTokens } from './create-source.ts';
 
 /**
- * A source with its keys in the clear. Records an audit entry first: keys are not shown if that fails. Throws a 404.
+ * A source with its keys in the clear. Records an audit entry first: without the entry, keys are not shown. Throws a
+ * 404.
  */
 export async function revealTokens(
   { storage, secretBox, now }: CoreServices,

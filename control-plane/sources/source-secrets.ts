@@ -40,7 +40,7 @@ function sealerOf(box: SecretBox | undefined, context: string): Sealer | undefin
 
 /**
  * A source's body with its secrets sealed; `stored` is the previous body. Throws a 400 for a mask without a stored
- * secret, for a secret without a key to seal it, and for one that is too long.
+ * secret, for a secret without a key to seal it, and for a secret that is too long.
  */
 export function sealSourceSecrets(body: JsonObject, stored: JsonObject, sealers: SourceSealers): JsonObject {
   const sealed = secretFields.flatMap((field) => {
@@ -60,7 +60,7 @@ function sealField(field: SecretField, value: string, stored: unknown, sealer: S
   if (sealer === undefined) {
     throw badRequest(`${field} cannot be stored`, 'SOURCE_SECRETS_KEY of the control plane is not set');
   }
-  // An unchanged secret must not look like a change.
+  // Sealing the same secret again would give another text, which would look like a change.
   if (isSealed(stored) && sealer.open(stored) === value) return stored;
   const sealed = sealer.seal(value);
   if (sealed.length > secretCharactersMax[field]) throw badRequest(`${field} is too long to be sealed`);

@@ -8,7 +8,7 @@ export const { variables: accountLimitsEnv, read: readAccountLimits } = defineSe
   entitiesMax: fromEnv({
     ACCOUNT_ENTITIES_MAX: count('Entities of the draft of one account, over all collections; more get a 409', 10_000),
   }),
-  /** Their bodies as JSON text. */
+  /** Size of the entities' bodies as JSON text. */
   draftBytesMax: fromEnv({
     ACCOUNT_DRAFT_BYTES_MAX: count(
       'Size of the draft of one account, all entities together; more gets a 409',

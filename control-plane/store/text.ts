@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /**
- * Text in the form in which searches compare it, whatever its case. Folded here and not in SQL, because what `lower`
- * does there depends on the database's locale.
+ * Text in the form in which searches compare it, without regard to case. Folded here and not in SQL, because the result
+ * of `lower` in SQL depends on the database's locale.
  */
 export function foldText(text: string): string {
   return text.normalize('NFC').toLowerCase();
@@ -16,7 +16,7 @@ export function containsFolded(part: string): string {
 
 const slugCharsMax = 48;
 
-/** A name as an id: lower-case ASCII words joined by dashes; '' if the name has no such characters. */
+/** Turns a name into an id: lower-case ASCII words joined by dashes; '' if the name has no ASCII letters or digits. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

@@ -24,7 +24,7 @@ export function createAnswerCheck(documents: readonly Described[]): AnswerCheck 
   };
 }
 
-/** Returns a check that returns false if the document does not have the operation. */
+/** Returns a check for one document; the check returns false if the document does not have the operation. */
 function createDocumentCheck(described: Described): (...answer: Parameters<AnswerCheck>) => boolean {
   // Through JSON, as clients get the document.
   const document = JSON.parse(JSON.stringify(buildOpenApi(described))) as Document;

@@ -49,7 +49,7 @@ export function entityOf(collection: CollectionName, id: string, value: number):
     type: 'any',
     status,
     value,
-    // Fields that the description of some collection reads.
+    // Fields that the diff of at least one collection reads.
     destinationIds: [],
     properties: collection === 'experimentVariants' ? {} : [],
     categories: [],

@@ -33,7 +33,7 @@ export type TestControlPlane = {
   newAccount(scopes?: readonly string[]): Promise<Client>;
   /** A client of the same account with a new key of these scopes. */
   newKey(client: Client, scopes: readonly string[], expiresAt?: Date | null): Promise<Client>;
-  /** Text of its metrics page. */
+  /** Text of the control plane's metrics page. */
   metrics(): Promise<string>;
   /** Another control plane on the same servers; stopped with this one. */
   startAnother(changes?: Partial<ControlPlaneEnv>): Promise<AnotherControlPlane>;
@@ -101,7 +101,7 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 function testEnv(): ControlPlaneEnv {
   const newKey = (): string => randomBytes(32).toString('base64');
   return {
-    // A placeholder: the addresses of servers come from the caller.
+    // `DATABASE_URL` is a placeholder: the caller supplies the addresses of the servers.
     ...readControlPlaneEnv({
       DATABASE_URL: 'postgresql://unused',
       SECRETS_KEY: newKey(),

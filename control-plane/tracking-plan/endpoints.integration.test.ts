@@ -145,7 +145,7 @@ test('trial of a tracking plan: shows what the draft would have made of recent e
   });
   expect(cards.samples).toContainEqual({ eventId: 'a', event: 'E', sample: 'event_properties.card: 9999-9999' });
   expect(JSON.stringify(body)).not.toContain('4111');
-  // None of the rules is live. `event` and `limit` narrow a trial.
+  // The live version has none of the rules. `event` and `limit` narrow a trial.
   expect((await client.post('/tracking-plan/try', { rules: 'live' })).body).toMatchObject({ tried: 4, passed: 4 });
   expect((await client.post('/tracking-plan/try', { event: 'F' })).body).toMatchObject({ tried: 1, passed: 1 });
   expect((await client.post('/tracking-plan/try', { limit: 1 })).body.tried).toBeLessThanOrEqual(1);

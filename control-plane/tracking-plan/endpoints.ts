@@ -24,7 +24,7 @@ const events = (description: string) => Type.Integer({ minimum: 0, description }
 
 const rangeMs = { '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
 const groupsMax = 1_000;
-/** Events of the view that are read at a time. */
+/** Number of recent events that are read at a time. */
 const recordsAtOnce = 50;
 
 const ruleId = Type.String({
@@ -121,7 +121,7 @@ const tryTrackingPlan = defineEndpoint({
   path: '/rest/v1/tracking-plan/try',
   scope: 'event:list',
   id: 'tryTrackingPlan',
-  // A draft can have been chosen to find out a value.
+  // A client can write rules in the draft whose effect reveals a value.
   comparesPersonal: (_query, body) => !isJsonObject(body) || body['rules'] !== 'live',
   isCostly: true,
   tag: 'Tracking plan',
@@ -229,7 +229,7 @@ const anyEvent = {
   destinationId: undefined,
 };
 
-/** Endpoints for the violations of a tracking plan, and for trials of one. */
+/** Endpoints for the violations of a tracking plan, for trials of a plan, and for properties that look personal. */
 export const trackingPlanEndpoints = [listViolations, tryTrackingPlan, ...personalDataEndpoints];
 
 type Times = {

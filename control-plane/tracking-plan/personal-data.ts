@@ -18,16 +18,16 @@ export type FoundProperty = {
   readonly dismissedAt: Date | null;
 };
 
-/** Counts come as texts. */
+/** PostgreSQL returns the counts (`int8`) as texts. */
 type StoredProperty = Omit<FoundProperty, 'seen' | 'matched'> & { readonly seen: string; readonly matched: string };
 
-/** Stands for every event. */
+/** Stands for every event in `FoundProperty`. */
 export const everyEvent = '*';
 
 const columns = `event, property, kind, basis, seen::int8, matched::int8, first_at as "firstAt", last_at as "lastAt", shape,
   dismissed_at as "dismissedAt"`;
 
-/** Up to the limit of an account, the last seen first. */
+/** The properties of an account that look personal, up to 2,000, the last seen first. */
 export async function readPersonalData(db: Queryable, accountId: string): Promise<readonly FoundProperty[]> {
   const { rows } = await db.query<StoredProperty>(
     `select ${columns} from personal_data where account_id = $1 order by last_at desc, event, property limit 2000`,
@@ -65,8 +65,8 @@ export async function dismissPersonalData(
 }
 
 /**
- * Which properties a version covers. Either a rule of its tracking plan omits or redacts them, or quarantines or drops
- * their events; or every enabled destination gets them hashed, encrypted, redacted or not at all.
+ * Which properties a version protects: a rule of its tracking plan omits or redacts the property, or quarantines or
+ * drops its events; or every enabled destination gets the property hashed, encrypted, redacted or not at all.
  */
 export function compileCoverage(snapshot: Snapshot): (key: FindingKey) => boolean {
   const rules = snapshot.dataGovernanceRules

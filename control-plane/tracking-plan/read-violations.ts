@@ -2,7 +2,7 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 
-/** Violations of one rule, event, source and version of the app within some time. */
+/** Violations with the same rule, event, source and app version, within a range of time. */
 export type ViolationGroup = {
   readonly rule: string;
   readonly event: string;
@@ -62,7 +62,10 @@ export async function readViolations(
 const hourMs = 3_600_000;
 const loudMax = 10;
 
-/** Rules that are a Warning or an Error and were broken in this hour or the one before, the most frequent first. */
+/**
+ * Rules of severity Error or Warning that were broken in this hour or the previous hour: errors first, then by
+ * frequency.
+ */
 export async function readLoudViolations(db: Queryable, accountId: string, now: Date) {
   const since = new Date((Math.floor(now.getTime() / hourMs) - 1) * hourMs);
   const { rows } = await db.query<{ rule: string; severity: string; count: string }>(

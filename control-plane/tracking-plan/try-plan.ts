@@ -14,7 +14,10 @@ import { endedAtPlan } from '../events/recent-events.ts';
 import type { RecentEventRecord } from '../events/recent-events.ts';
 
 const samplesMax = 5;
-/** Limits of a turn, after which other requests are handled, and of a whole trial, in units of a few nanoseconds. */
+/**
+ * Limits of the work of one turn, after which other requests are handled, and of a whole trial. One unit takes a few
+ * nanoseconds.
+ */
 const unitsPerTurn = 500_000;
 const unitsMax = 50_000_000;
 
@@ -29,7 +32,7 @@ export type TriedRule = {
 /** The effect that a tracking plan would have had on some events. */
 export type PlanTrial = {
   tried: number;
-  /** Events that could not be judged, because the view has them only in part or not at all. */
+  /** Events that could not be judged, because the recent-events view has only a part of them or nothing. */
   skipped: number;
   passed: number;
   changed: number;
@@ -54,8 +57,9 @@ export const emptyTrial = (): PlanTrial => ({
 export const isSpent = ({ units }: PlanTrial): boolean => units >= unitsMax;
 
 /**
- * The tracking plan of a snapshot, for a trial. The view has visitors as they were after an event, not the visitor
- * properties that the event contained, so rules about `visitor` cannot be tried: their ids are in `untried`.
+ * Compiles the tracking plan of a snapshot for a trial. The recent-events view has visitors as they were after an
+ * event, not the visitor properties that the event contained, so rules about `visitor` cannot be tried: their ids are
+ * in `untried`.
  */
 export function compileTrial(
   accountId: string,
@@ -84,7 +88,7 @@ function isAboutVisitor(property: string): boolean {
   try {
     return compilePlanPath(property, 'property').root === 'visitor';
   } catch (error) {
-    // Compiling the plan reports this problem.
+    // `compileTrackingPlan` reports this problem.
     if (error instanceof PlanError) return false;
     throw error;
   }
@@ -132,7 +136,10 @@ function addUp(trial: PlanTrial, { id, name }: RecentEventRecord, verdict: PlanV
   }
 }
 
-/** An event of the view in an envelope. The view has too little of the visitor and the request to restore these. */
+/**
+ * The envelope of an event in the recent-events view. The view keeps too little of the visitor and the request to
+ * restore those.
+ */
 function envelopeOf(account: string, { id, name, sourceId, receivedAt, body }: RecentEventRecord): Envelope {
   const member = (field: string) => (isJsonObject(body[field]) ? { ...body[field] } : {});
   const isIdentify = name === '$identify';

@@ -79,7 +79,7 @@ export const approvalEndpoints = [
       const { limit, after } = paginator.read(query, list);
       const em = storage.fork();
       const rows = await listApprovals(em, accountId, versionId, { limit: limit + 1, after });
-      // The draft can be large: it is read only for requests that it may make void.
+      // The draft can be large, so it is read only if a change of it could void one of the requests.
       const isNeeded = rows.some(({ usedAt }) => usedAt === null);
       const present = isNeeded ? await readPresent(em, accountId) : { liveId: undefined, draftHash: '' };
       return paginator.page(list, limit, rows, approvalPosition, (row) => viewApproval(row, present));

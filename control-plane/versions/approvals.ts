@@ -34,7 +34,7 @@ export type ApprovalRow = {
   readonly usedAt: string | Date | null;
 };
 
-/** The state that requests are judged by: the live version and the draft. */
+/** The present live version and draft. A request becomes void if one of them has changed. */
 export type Present = { readonly liveId: string | undefined; readonly draftHash: string };
 
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'void' | 'published';
@@ -133,7 +133,8 @@ async function refuseAuthor(em: EntityManager, { accountId, id }: Principal, row
 const makersMax = 16;
 
 /**
- * The user that made a key, directly or through other keys; the id itself if the audit trail does not know that user.
+ * The id of the user that made a key, directly or through other keys; the key's own id if the audit trail does not know
+ * that user.
  */
 async function personBehind(em: EntityManager, accountId: string, id: string): Promise<string> {
   const [person] = await em.execute<{ id: string }[]>(
@@ -152,7 +153,7 @@ async function personBehind(em: EntityManager, accountId: string, id: string): P
 
 /**
  * Throws a 409 if the account publishes approved versions only and the version is not approved. Uses up the approval:
- * to go live again the version needs another one.
+ * to go live again, the version needs another approval.
  */
 export async function takeApproval(
   { em, principal, now }: Editing,
@@ -176,8 +177,8 @@ export async function takeApproval(
 }
 
 /**
- * SQL: the name of the user that acted on the version, or that created the acting key, or the key that created that
- * key; null if the audit trail has none.
+ * SQL: the name of the user that acted on the version, or that made the acting key, directly or through other keys;
+ * null if the audit trail has no such user.
  */
 const userBehind = (actorId: string): string => `(
   with recursive makers as (

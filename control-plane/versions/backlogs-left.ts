@@ -50,7 +50,7 @@ export function leavingDestinations(live: Snapshot, next: Snapshot): Leaving[] {
   });
 }
 
-/** The services that reading backlogs needs. */
+/** The services that `findBacklogsLeft` needs. */
 export type BacklogServices = {
   readonly logFigures: LogLook;
   /** Events that have waited for less time are in flight: a busy destination always has some. */

@@ -17,8 +17,8 @@ export type VersionRequest = Allowlists & { readonly name?: string | null; reado
 
 /**
  * Creates a version from the draft, or from the entities in the allowlists. Throws a 400 if one of its destinations
- * cannot be published. Throws a 409 if it is `toPublish` and would change nothing, or if the account has reached its
- * quota of versions.
+ * cannot be published. Throws a 409 if the account has reached its quota of versions, or if `toPublish` is set and the
+ * version would change nothing.
  */
 export async function createVersion(
   { em, principal, now, limits }: Editing,

@@ -14,7 +14,7 @@ const entity = Type.Object(
   { additionalProperties: false },
 );
 
-/** The draft against the live version. */
+/** Endpoints that compare the draft with the live version and undo its changes. */
 export const draftEndpoints = [
   defineEndpoint({
     method: 'GET',

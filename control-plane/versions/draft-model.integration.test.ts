@@ -61,7 +61,7 @@ class Model {
   readonly draft = new Map<string, string>();
   readonly live = new Map<string, string>();
 
-  /** Every entity that was ever there. */
+  /** Every entity that was ever created. */
   readonly all: { readonly collection: Edited; readonly id: string }[] = [];
 
   status(key: string): 'added' | 'modified' | 'removed' | null {

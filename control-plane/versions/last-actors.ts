@@ -5,7 +5,7 @@ type Actor = { readonly changedAt: string | null; readonly changedBy: string | n
 
 export const unknownActor: Actor = { changedAt: null, changedBy: null };
 
-/** Maximum number of entities whose last change is read. */
+/** Maximum number of entities for which the last change is looked up. */
 const lookedUpMax = 500;
 
 /** Who last changed each entity, from the audit trail. */

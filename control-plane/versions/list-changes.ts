@@ -17,7 +17,7 @@ export type EntityChange = {
   readonly collection: CollectionName;
   readonly id: string;
   readonly name: string;
-  /** The name of the type of a source or a destination; null for every other entity. */
+  /** The label of a source's or destination's type; null for every other entity. */
   readonly label: string | null;
   readonly change: 'added' | 'modified' | 'removed';
   readonly fields: readonly FieldChange[];
@@ -76,7 +76,7 @@ function listFields(old: SnapshotEntity | undefined, now: SnapshotEntity | undef
 }
 
 /**
- * Items of two lists of objects by name, if every item has a unique name. Undefined if the lists have to be compared
+ * Pairs the items of two lists by name, if every item has a unique name. Undefined if the lists have to be compared
  * whole, for example if only their order differs.
  */
 function comparedByName(

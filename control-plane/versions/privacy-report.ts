@@ -10,31 +10,33 @@ export type Treatment = (typeof treatments)[number];
 
 /** One property of one event at one destination. */
 export type ReportRow = {
-  /** `*`: every event that the destination gets and that has no row of its own; `$*`: every such event of the service. */
+  /** `*`: every other event that the destination gets; `$*`: every other event that the service itself makes. */
   readonly event: string;
-  /** `*`: every property without a row of its own. */
+  /** `*`: every other property. */
   readonly property: string;
   readonly destinationId: string;
   readonly destination: string;
   readonly type: string;
   readonly treatment: Treatment;
-  /** The modification or rule that changes it; undefined: none. */
+  /** The modification or rule that changes the property; undefined if it is sent unchanged. */
   readonly by: string | undefined;
-  /** Whether it depends on the condition of a mapping. */
+  /** Whether this row depends on the condition of a mapping. */
   readonly isConditional: boolean;
-  /** The kind of personal data that it looks like in sampled events; undefined: none. */
+  /**
+   * The kind of personal data that the property looks like in sampled events; undefined if it does not look personal.
+   */
   readonly personal: string | undefined;
-  /** Purposes that the visitor must allow, and which of them. */
+  /** Purposes to which the visitor must consent: all of them or any of them, by `consentRule`. */
   readonly purposes: readonly string[];
   readonly consentRule: 'all' | 'any';
   readonly onOptOut: 'stop' | 'limitedUse';
-  /** Regions that the defaults of the purposes apply in; empty: everywhere. */
+  /** Regions in which the defaults of the purposes apply; empty if they apply everywhere. */
   readonly regions: readonly string[];
   /** The region that the destination's settings name. */
   readonly destinationRegion: string | undefined;
 };
 
-/** Rows of one report: a bound for configurations made by machine. */
+/** Maximum number of rows of one report, since configurations made by programs can be large. */
 export const reportRowsMax = 20_000;
 
 /** A property that looks personal in sampled events. */
@@ -83,7 +85,7 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
   const purposes = listOf(consentSettings).filter(
     (purpose) => purpose['isEnabled'] !== false && textsOf(purpose['destinationIds']).includes(id),
   );
-  // One purpose without regions applies everywhere, whatever regions the others have.
+  // A row applies everywhere if one of its purposes has no regions.
   const isEverywhere = purposes.some((purpose) => !Array.isArray(purpose['regions']));
   const regions = isEverywhere ? [] : purposes.flatMap((purpose) => textsOf(purpose['regions']));
   const type = String(destination['type']);
@@ -102,7 +104,9 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
 /** Stands for events of the service, such as `$identify`, which neither allowed events nor allow-lists contain. */
 const ofService = '$*';
 
-/** Names of the events that the destination may get, as the rules of the version and the sample know them. */
+/**
+ * Names of the events that the destination may get, as far as the version's rules and the sampled events contain them.
+ */
 function eventsOf(snapshot: Snapshot, destinationId: string, seen: readonly SeenProperty[]): readonly string[] {
   const { allowedEvents, externalAllowedEventData, dataGovernanceEvents, dataGovernanceRules } = snapshot;
   const allowed = listOf(allowedEvents);
@@ -124,7 +128,10 @@ function eventsOf(snapshot: Snapshot, destinationId: string, seen: readonly Seen
   return ['*', ...(hasAllowList ? [ofService] : []), ...[...byName.values()].toSorted()];
 }
 
-/** The outcomes of a destination's mappings for an event, then its default payload where no mapping always applies. */
+/**
+ * The outcomes of a destination's mappings for an event, then its default payload unless a mapping applies to every
+ * event.
+ */
 function mappedProperties(snapshot: Known, destinationId: string, event: string): readonly Property[] {
   const rules = listOf(snapshot.mappings)
     .filter((rule) => rule['destinationId'] === destinationId && rule['isEnabled'] !== false)
@@ -156,7 +163,7 @@ function ruleProperties(snapshot: Known, rule: JsonObject, event: string, isCond
   return [...named, { property: '*', treatment: 'omitted', by, isConditional }];
 }
 
-/** The event's own properties, as the allow-list and the tracking plan let them out. */
+/** The event's own properties after the allow-list and the tracking plan were applied. */
 function ownProperties(snapshot: Known, event: string, isConditional: boolean): readonly Property[] {
   const plan = planProperties(snapshot, event, isConditional);
   const planned = new Set(plan.map(({ property }) => property));
@@ -191,7 +198,7 @@ function planProperties(snapshot: Snapshot, event: string, isConditional: boolea
   });
 }
 
-/** The allow-list of an event; undefined if none is published or the event is one of the service. */
+/** The allow-list of an event; undefined if no allow-list is published or the service itself makes the event. */
 function allowedProperties({ externalAllowedEventData }: Snapshot, event: string): readonly string[] | undefined {
   const entries = listOf(externalAllowedEventData);
   if (entries.length === 0 || event.startsWith('$')) return undefined;
@@ -200,7 +207,7 @@ function allowedProperties({ externalAllowedEventData }: Snapshot, event: string
     .flatMap((entry) => textsOf(entry['properties']));
 }
 
-/** Whether a property is listed, or is inside of a listed one. */
+/** Whether the allow-list contains the property, a property inside of it, or a property that contains it. */
 const isAllowed = (allowed: readonly string[], property: string): boolean =>
   allowed.some((one) => property === one || property.startsWith(`${one}.`) || one.startsWith(`${property}.`));
 
@@ -235,7 +242,7 @@ function distinct(rows: readonly Property[]): readonly Property[] {
 
 export type ReportChanges = { readonly added: readonly ReportRow[]; readonly removed: readonly ReportRow[] };
 
-/** Rows that are in only one of two reports. Pure. */
+/** Rows that only one of two reports has. Pure. */
 export function compareReports(before: readonly ReportRow[], after: readonly ReportRow[]): ReportChanges {
   const keysOf = (rows: readonly ReportRow[]): ReadonlySet<string> => new Set(rows.map((row) => JSON.stringify(row)));
   const [old, now] = [keysOf(before), keysOf(after)];

@@ -30,7 +30,7 @@ import type { BacklogLeft } from './backlogs-left.ts';
 
 const allowlists = allowlistFields(({ allowlisted }) => allowlisted);
 
-/** The confirmation that a publish needs before it leaves events unsent. */
+/** Services for the check that a publish leaves no events unsent. */
 const backlogs = { logFigures, backlogAgeMs, guardsBacklogs };
 
 const force = Type.Optional(
@@ -95,7 +95,7 @@ const publishedReply = Type.Object({
   ),
 });
 
-/** Making versions live. */
+/** Endpoints that make versions live. */
 export const publishEndpoints = [
   defineEndpoint({
     method: 'POST',
@@ -164,7 +164,7 @@ export const publishEndpoints = [
     tag: 'Versions',
     summary:
       'Make a version live, also an older one; the answer is sent once every process runs it, or after 2 seconds',
-    // Clients without support for the body send anything.
+    // The body is optional: some clients do not know it.
     body: Type.Object({ force, revertDraft, releaseQuarantine }),
     bodyOptional: true,
     reply: publishedReply,
@@ -243,7 +243,7 @@ async function leaveBacklogs(
   const live = await liveContent(services.storage.fork(), accountId, 'destinations');
   const isGuarded = services.guardsBacklogs && !isForced;
   const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
-    // With force, or without the guard, an unreachable log does not delay the publish.
+    // With force, or without the guard, the publish goes on even if the log cannot be reached.
     if (isGuarded) throw error;
     return [];
   });

@@ -18,10 +18,10 @@ export type Publishing = {
 };
 
 /**
- * Makes a version live, an older one too. All changes are in the caller's transaction: after a crash either the
+ * Makes a version live, also an older one. All changes are in the caller's transaction: after a crash either the
  * previous version is live, or the outbox has a row. Every publication uses this function. Throws a 400 for a version
- * too large to publish, and a 409 for one without an approval that the account requires. `known`: the content of the
- * version, if the caller has it.
+ * that is too large to publish, and a 409 if the account requires an approval and the version has none. `known`: the
+ * content of the version, if the caller has it.
  */
 export async function publishVersion(
   editing: Editing,

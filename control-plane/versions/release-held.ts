@@ -8,7 +8,10 @@ import { publishing } from '../publishing/publishing-service.ts';
 import { quarantine } from '../quarantine/quarantine-service.ts';
 import type { ReleasedByRule } from '../quarantine/quarantine-service.ts';
 
-/** How long to wait for all processes: one that still runs the previous version would quarantine the events again. */
+/**
+ * How long to wait until all processes run the version: a process with the previous version would quarantine the events
+ * again.
+ */
 const appliedWithinMs = 10_000;
 
 const used = { publishing, quarantine };
@@ -57,7 +60,7 @@ function release(
     check: () => Promise.resolve(),
     effect: () => services.quarantine.releaseRule(principal.accountId, rule),
   }).catch((error: unknown) => {
-    // The version is live in any case; the audit trail has the failure.
+    // The version stays live; the audit trail records that the release failed.
     if (error instanceof ApiError && error.status === 503) return notReleased;
     throw error;
   });

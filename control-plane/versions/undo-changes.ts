@@ -31,8 +31,8 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
 }
 
 /**
- * After a rollback: reverts in the draft what the version that was live had changed from the version that is live now.
- * Entities edited in the draft since keep their edits, and are counted.
+ * After a rollback: removes from the draft the changes that the replaced version had made to the version that is live
+ * again. Entities that were edited in the draft since keep their edits, and are counted.
  */
 export async function takeOutOfDraft(
   editing: Editing,
@@ -89,8 +89,8 @@ export type RevertPlan = {
 };
 
 /**
- * How to undo the changes of the named entities: a modified one gets its published values, a removed one is restored,
- * an added one is removed. An entity in neither snapshot is not found; an unchanged one stays. Pure.
+ * How to undo the changes of the named entities: a modified entity gets its published values, a removed entity is
+ * restored, an added entity is removed. An entity in neither snapshot is not found; an unchanged entity stays. Pure.
  */
 export function planRevert(published: Snapshot, draft: Snapshot, refs: readonly EntityRef[]): RevertPlan {
   const steps: RevertStep[] = [];
@@ -142,8 +142,8 @@ function withoutRepeats(refs: readonly EntityRef[]): EntityRef[] {
 type UndoStep = RevertStep | { readonly kind: 'unstart'; readonly id: string };
 
 /**
- * Abandoning undoes the changes that would be published. For an experiment that was never published that is only its
- * start: it stays, with its variants, and becomes a draft again.
+ * Abandoning undoes the changes that would be published. An experiment that was never published is not removed: only
+ * its start is undone, so it becomes a draft again and keeps its variants.
  */
 function keepExperimentDrafts(steps: readonly RevertStep[], draft: Snapshot): readonly UndoStep[] {
   const started = new Set(

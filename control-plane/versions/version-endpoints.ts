@@ -11,7 +11,7 @@ import { deleteVersion, listVersions as findVersions, renameVersion, requireVers
 const ignored = Type.Optional(Type.Unknown({ description: 'Read-only: accepted and ignored.' }));
 const readOnly = Object.fromEntries(Object.keys(versionReply.properties).map((field) => [field, ignored]));
 
-/** The versions an account has. */
+/** Endpoints for stored versions: they list, show, rename and delete versions. */
 export const storedVersionEndpoints = [
   defineEndpoint({
     method: 'GET',

@@ -23,7 +23,7 @@ export async function findVersion(em: EntityManager, accountId: string, id: stri
   return (await em.findOne(Version, { accountId, id })) ?? undefined;
 }
 
-/** The version with the number before; undefined for the first. */
+/** The version with the previous number; undefined for the first version. */
 export async function findPreviousVersion(em: EntityManager, row: VersionRow): Promise<VersionRow | undefined> {
   const { accountId, versionNumber } = row;
   const [previous] = await em.find(
@@ -84,7 +84,7 @@ export async function insertVersion(
     publishedByUserName: null,
     ...texts(version.name ?? `Version ${versionNumber}`, version.notes),
   };
-  // As text, which the ORM does not compare value by value.
+  // Passed as text, so that the ORM does not compare the content value by value.
   await em.insert(Version, { ...row, content: raw('?::jsonb', [JSON.stringify(version.content)]) });
   return { ...row, content: version.content };
 }
@@ -117,7 +117,7 @@ export function requireVersion(em: EntityManager, accountId: string, id: string)
 
 /**
  * Deletes a version. Throws a 404 if the account has none with this id. Throws a 409 for the live version, and for the
- * newest one, whose number the next version would reuse.
+ * newest version, because the next version would reuse its number.
  */
 export async function deleteVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow> {
   const row = await requireVersion(em, accountId, id);
@@ -140,7 +140,7 @@ export async function setLiveVersion(
   principal: Principal,
   now: Date,
 ): Promise<void> {
-  // The first publication stays; every one is in `publications`.
+  // Only the first publication sets `publishedAt`; `publications` records every publication.
   if (row.publishedAt == null) {
     row.publishedAt = now;
     row.publishedByUserId = principal.id;
@@ -196,7 +196,7 @@ export async function resolveSnapshot(em: EntityManager, accountId: string, id: 
   return found(versionContent(em, accountId, id), 'version');
 }
 
-/** A version, or the draft, and the version it is compared with: another one, or else the live one. */
+/** `target`: the version or the draft with the id. `baseline`: the version `against`, by default the live version. */
 export async function compareSnapshots(
   em: EntityManager,
   accountId: string,

@@ -109,7 +109,7 @@ test('visitors: on a device that two people used, userId finds who signed in las
   expect((await client.get(who('d'))).body).toMatchObject({ externalIds: ['alice'] });
   const bob = await find('externalId=bob');
   expect((await client.delete(who(bob.id))).status).toBe(200);
-  // The device belongs to its own visitor again, without a trace of the erased one.
+  // The device belongs to its own visitor again, without a trace of the erased visitor.
   expect(await find('userId=d')).toMatchObject({ externalIds: ['alice'] });
   const { rows } = await pool.query('select v::text as row from visitors v where account_id = $1 and id = $2', [
     client.accountId,

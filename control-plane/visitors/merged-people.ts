@@ -1,7 +1,7 @@
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 
-/** A visitor with more than one externalId: two or more known people who were merged, or ids that an alias made one. */
+/** A visitor with more than one externalId: two or more known people were merged, or an alias joined the ids. */
 export type MergedPerson = {
   readonly id: string;
   /** The oldest first. */
@@ -11,19 +11,21 @@ export type MergedPerson = {
 
 export type MergedPeople = {
   readonly people: readonly MergedPerson[];
-  /** Whether the account has more such visitors than are listed. */
+  /** Whether the account has more merged visitors than are listed. */
   readonly isCutShort: boolean;
 };
 
 export type ListMergedOptions = {
   readonly peopleMax: number;
-  /** Identities read at a time: no statement takes long, however many visitors the account has. */
+  /** Number of identities per read, so that no statement takes long, even if the account has many visitors. */
   readonly rowsPerRead?: number;
 };
 
 type IdentityRow = { readonly visitor_id: string; readonly value: string; readonly is_alias: boolean };
 
-/** Reads the visitors of an account that hold more than one externalId, those merged by an earlier version included. */
+/**
+ * Reads the visitors of an account that have more than one externalId, including visitors merged by an earlier version.
+ */
 export async function listMergedPeople(
   db: Queryable,
   accountId: string,
@@ -42,7 +44,8 @@ export async function listMergedPeople(
       [accountId, last?.visitor_id ?? '', last?.value ?? '', rowsPerRead],
     );
     for (const row of rows) {
-      // An identity may still belong to a merged visitor: the survivor then usually has another one.
+      // An identity may still belong to a visitor that was merged into another: the other usually has a second
+      // externalId.
       const isOneOfSeveral = row.is_alias || row.visitor_id === last?.visitor_id;
       last = row;
       if (!isOneOfSeveral || people.has(row.visitor_id)) continue;

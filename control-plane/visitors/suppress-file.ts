@@ -23,8 +23,8 @@ export type SuppressedFile = {
 type FileRequest = { readonly accountId: string; readonly file: string; readonly reference: string | undefined };
 
 /**
- * Suppresses the identifiers in a CSV file (RFC 4180, one record a line), in batches. A repetition skips those already
- * suppressed, so a run that was cut off may be repeated.
+ * Suppresses the identifiers in a CSV file (RFC 4180, one record a line), in batches. Identifiers that are already
+ * suppressed are skipped, so an interrupted run may be repeated.
  */
 export async function suppressFile(pool: Pool, request: FileRequest): Promise<SuppressedFile> {
   const total = { created: 0, existing: 0, owned: 0, placeholders: 0 };

@@ -24,7 +24,7 @@ export const visitorReply = Type.Object({
   updatedAt: instant,
 });
 
-/** The members that contain values of a person. Not the id, which every request about the visitor needs. */
+/** The members that hold personal data. The id is not among them, because every request about the visitor needs it. */
 export const visitorMembers = ['properties', 'externalIds', 'emails'] as const;
 
 function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObject {
@@ -40,7 +40,10 @@ function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObjec
   };
 }
 
-/** The visitor that a key leads to, as shown; undefined if the account has none, or it was erased. */
+/**
+ * The visitor with an id or an identifier, as the interface shows it; undefined if the account has no such visitor, or
+ * it was erased.
+ */
 export async function exportVisitor(
   db: Queryable,
   accountId: string,

@@ -4,7 +4,7 @@ import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
 import { defineEnv } from '../../shared/runtime/env.ts';
 import { sinkEnv } from '../local/sink/env.ts';
 
-/** The variables with the metrics port of the container's service, which may be any of ours. */
+/** The variables that set the metrics port of each service; the container may run any of them. */
 export const { read: readHealthcheckEnv } = defineEnv({
   GATEWAY_METRICS_PORT: gatewayStatusEnv.GATEWAY_METRICS_PORT,
   CONTROL_PLANE_METRICS_PORT: controlPlaneHttpEnv.CONTROL_PLANE_METRICS_PORT,

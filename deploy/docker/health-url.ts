@@ -10,9 +10,9 @@ const portVariables = {
 const service = /\/(gateway|control-plane|pipeline|sink)\/main\.js\0|\/sluice\0(gateway|control-plane|pipeline|sink)\0/;
 
 /**
- * URL of the health page of the container's service, named by the command line of the first process in /proc (arguments
- * end with NUL), which may be an init that starts `sluice`. Undefined for a command without a health page, such as the
- * migration.
+ * URL of the health page of the container's service. The command line of the first process in /proc names the service
+ * (arguments end with NUL); that process may be an init that starts `sluice`. Undefined for a command without a health
+ * page, such as the migration.
  */
 export function healthUrl(commandLine: string, page: string, env: HealthcheckEnv): string | undefined {
   const found = service.exec(commandLine);

@@ -22,7 +22,7 @@ const unused = new Proxy(
   {},
   {
     get: (_, name) => {
-      throw new Error(`routes that are only described use ${String(name)}`);
+      throw new Error(`routes that were opened only to be described must not use ${String(name)}`);
     },
   },
 );

@@ -17,7 +17,10 @@ const languages: Readonly<Record<string, string>> = {
 };
 
 export type MarkdownHooks = {
-  /** The address to write for a page's link; undefined if it has no target on the site: only its text stays. */
+  /**
+   * The address to which a page's link leads; undefined if the site does not have the target: then only the link's text
+   * stays.
+   */
   resolveHref(inputPath: string, href: string): string | undefined;
 };
 
@@ -69,7 +72,7 @@ function mendLink(
     token.attrSet(name, resolved);
     return;
   }
-  // Hidden: a link to a file that is not on the site becomes plain text.
+  // Hides the tags of a link to a file that is not on the site, so that only its text stays.
   const close =
     among.indexOf(token) + 1 + among.slice(among.indexOf(token) + 1).findIndex(({ type }) => type === 'link_close');
   for (const each of [token, among[close]]) if (each !== undefined) each.hidden = true;

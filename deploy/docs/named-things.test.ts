@@ -11,7 +11,7 @@ const git = async (...args: readonly string[]): Promise<string> =>
 
 type Name = { readonly page: string; readonly name: string };
 
-/** Names in code marks on pages, without the changelog and decision records, which also name what was removed. */
+/** Names in code marks on pages. The changelog and decision records are left out: they also name what was removed. */
 async function named(pattern: RegExp): Promise<readonly Name[]> {
   const pages = (await git('ls-files', '*.md'))
     .split('\n')

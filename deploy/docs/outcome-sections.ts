@@ -8,7 +8,10 @@ import { standardSamples } from '../../shared/destinations/sdk/standard-samples.
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { table } from './api-pages.ts';
 
-/** Sections on the outcome of each call and standard event with the example settings, and on the requests built. */
+/**
+ * Sections on the outcome of each call and standard event with the example settings, and on the requests that the kind
+ * builds.
+ */
 export function outcomeSections(kind: OfferedKind): readonly string[] {
   const outcomes = eventOutcomes(kind, kind.exampleSettings);
   const sent = outcomes.filter((outcome) => outcome.outcome === 'sent');
@@ -33,7 +36,7 @@ export function outcomeSections(kind: OfferedKind): readonly string[] {
 
 type Sent = Extract<EventOutcome, { outcome: 'sent' }>;
 
-/** One event per shape of requests (their addresses and members): the first. */
+/** The first event of each shape of requests (the same addresses and members). */
 function oneOfEachShape(sent: readonly Sent[]): readonly Sent[] {
   const shapes = new Map<string, Sent>();
   for (const outcome of sent) {

@@ -21,7 +21,7 @@ export type Panel = {
   readonly queries: readonly Query[];
   /** Width in columns, of 24. Default 8. */
   readonly width?: number;
-  /** Values from which the colour is that of a warning, or of an error. */
+  /** Values from which the panel shows the colour of a warning (`warn`) or an error (`bad`). */
   readonly thresholds?: { readonly warn: number; readonly bad: number };
 };
 

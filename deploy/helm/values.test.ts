@@ -67,7 +67,7 @@ test('values: the error names a missing value that templates need, because null 
     check(rest);
     return check.errors?.map(({ params }) => params['missingProperty'] as unknown);
   };
-  // Objects whose members a template reads, and numbers: without them a template fails or writes nothing.
+  // Objects whose members a template reads, and numbers. Without one of them, a template fails or writes nothing.
   const inner = [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)\.[A-Za-z]+/g)].map(([, path]) => path ?? '');
   const environments = ['env', ...Object.keys(services).map((service) => `${service}.env`)];
   const numbers = ['shutdownDeadlineMs', 'controlPlane.replicas', 'gateway.service.port', 'pipeline.keda.minReplicas'];

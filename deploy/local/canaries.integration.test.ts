@@ -55,11 +55,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** By place of the installation (log file, table, stream, page): its whole content, as text. */
+/** The whole content of each place of the installation (log file, table, stream, page), as text. */
 type Places = ReadonlyMap<string, string>;
 
 async function readPlaces(): Promise<Places> {
-  // What the launcher prints before it is ready is left out: it tells the operator how to begin, with keys.
+  // Leaves out what the launcher prints until it is ready: instructions for the operator, which contain keys.
   const [, sinceReady = ''] = stack.output().split('Ctrl-C stops everything');
   const places = new Map<string, string>([['output of the launcher', sinceReady]]);
   const logs = join(folder, 'logs');
@@ -123,7 +123,7 @@ async function get(path: string, headers: Readonly<Record<string, string>> = {})
   return answer.status;
 }
 
-/** A person in whose every value the canary occurs. */
+/** A person whose every value contains the canary. */
 const personOf = (canary: string) => ({
   userId: `${canary}-user`,
   externalId: `${canary}-customer`,
@@ -270,7 +270,8 @@ test('canaries: no secret and no refused value is in any log, table, stream, buc
   await expect
     .poll(async () => (await client.api('GET', `destinations/${made['refusing']}/dead-letters`))['entities'], settle)
     .not.toEqual([]);
-  // The view of events is written half a second after the log; what a killed pipeline held in memory is never written.
+  // The pipeline writes the recent-events view half a second after the log; what it still has in memory when it is
+  // killed is never written.
   const exchanges = `select count(*)::int as kept from event_outcomes as t where t::text like '%${accepted}%'`;
   await expect
     .poll(async () => (await pool.query<{ kept: number }>(exchanges)).rows[0]?.kept, settle)
@@ -328,7 +329,7 @@ test('canaries: no secret and no refused value is in any log, table, stream, buc
     'stream DEAD_LETTERS',
     'stream EVENTS',
     'stream RETRY',
-    // Has the requests of failed attempts until their events leave the view.
+    // Keeps the requests of failed attempts until their events leave the recent-events view.
     'table event_outcomes',
     'table recent_events',
     'table visitor_identities',

@@ -11,7 +11,7 @@ export type Credentials = {
   readonly apiKey: string;
   readonly sourceToken: string;
   readonly testToken: string;
-  /** Key of the demo site's source; an older database may have none. */
+  /** Key of the demo site's source; undefined if an older database does not have the source. */
   readonly webToken?: string;
   readonly sourceId: string;
   readonly destinationId: string;
@@ -43,7 +43,7 @@ export async function readOrMakeSecretsKey(folder: string): Promise<string> {
 /** In the folder of the stack. */
 export const configSigningKeyFile = 'config-signing-key.pem';
 
-/** The key that signs configuration. It is not derived from the secrets key, because pipelines have that one. */
+/** The key that signs configuration. It is not derived from the secrets key, because pipelines have the secrets key. */
 export function readOrMakeConfigSigningKey(folder: string): Promise<string> {
   return readOrMake(join(folder, configSigningKeyFile), newConfigSigningKey);
 }

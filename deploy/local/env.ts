@@ -13,7 +13,7 @@ import { sinkEnv } from './sink/env.ts';
 
 const { LOG_REPLICAS: _replicas, ...streamsEnv } = topologyEnv;
 
-/** Every variable of the local stack. */
+/** Environment variables that the local stack's launcher reads, with their defaults. */
 export const { variables: stackEnv, read: readStackEnv } = defineEnv({
   ...stackFolderEnv,
   GATEWAY_PORT: gatewayHttpEnv.GATEWAY_PORT,
@@ -52,7 +52,9 @@ export function inheritedEnv(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** The environment of a command: the shell's, completed by the local stack's for variables that are not set. */
+/**
+ * The environment of a command: the shell's variables and, for those that the shell does not set, the local stack's.
+ */
 export function commandEnv(): Readonly<Record<string, string | undefined>> {
   return besideStack(process.env);
 }

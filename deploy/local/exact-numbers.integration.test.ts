@@ -46,7 +46,9 @@ const objectOf = ({ a, b, c }: Numbers): string => `{"a":${a},"more":{"b":[${b}]
 /** A `\u` escape: an event with it is not plain, so the gateway parses it. */
 const parsed = '"text":"\\u0041"';
 
-/** By route for events: a function that makes a path, and a body whose event has the given properties (JSON text). */
+/**
+ * For each route for events, a function that makes a path and a body whose event has the given properties (JSON text).
+ */
 const ways: Readonly<
   Record<string, (properties: string, id: string) => { readonly path: string; readonly body: string }>
 > = {
@@ -110,7 +112,7 @@ const copyAll = compileMappings(
 );
 const sender = httpDestination.prepare({ httpDestinationUrl: 'https://example.com' });
 
-/** Bodies that the HTTP destination gets for the event in a line of the log, without a mapping and with one. */
+/** Bodies that the HTTP destination gets for the event in a line of the log, with and without a mapping. */
 function bodiesOf(line: string): { readonly own: string; readonly mapped: string } {
   const bytes = Buffer.from(line);
   const rules = openResolvePlan.sourceRules('any');

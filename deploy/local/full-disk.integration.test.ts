@@ -95,8 +95,8 @@ test.skipIf(disk === undefined)(
       await expect.poll(() => stack.pidOf('nats-server'), settle).not.toBe(killed);
       expect(await track()).not.toBe(200);
       await expect.poll(readiness, settle).toMatch(/^503 [^]*log[^]*no space left on device/);
-      // Readiness may still name what the server reported before the kill; the doctor asks the new one, which reports a
-      // fault only after its first failed write.
+      // Readiness may still show what the server reported before the kill. The doctor asks the restarted server, which
+      // reports a fault only after its first failed write.
       await expect
         .poll(
           async () => (await examine(doctorEnv(), 20_000)).find(({ about }) => about.startsWith('health of')),
@@ -111,7 +111,7 @@ test.skipIf(disk === undefined)(
     await full.makeRoom();
     const startedMs = performance.now();
     const before = taken.size;
-    // Requests overlap: one that waits for its answer must not delay the next.
+    // Requests overlap: a request that waits for its answer must not delay the next.
     const sending = setInterval(() => void track(), 250);
     await expect.poll(() => taken.size, settle).toBeGreaterThan(before);
     clearInterval(sending);

@@ -96,7 +96,7 @@ async function answerTo({ url }: GatewayUnderTest, { token }: typeof stuck): Pro
 const ingestBytes = async ({ connection }: PipelineRig): Promise<number> =>
   (await readStreamState(connection, streams.ingest)).bytes;
 
-/** Waits until the resolver has taken all frames, and resolved ones are removed. */
+/** Waits until the resolver has taken all frames and the resolved frames are removed. */
 async function settled({ connection }: PipelineRig): Promise<void> {
   await expect
     .poll(async () => {

@@ -20,7 +20,7 @@ export async function keepEnvironment(
 ): Promise<() => Promise<void>> {
   await writeStackEnvironment(folder, {
     ...pick(inherited, topologyEnv),
-    // Logins of embedded servers are known; those of the caller's own servers are in the caller's environment.
+    // Embedded servers have the stack's logins. The logins at the caller's own servers are in the caller's environment.
     ...(log.logins === undefined ? pick(inherited, logEnv) : {}),
     ...(database.isMigrated ? {} : pick(inherited, databaseEnv)),
     NATS_URL: log.url,

@@ -18,7 +18,7 @@ export type KeepRunningOptions<Running extends Runnable> = {
 export type KeptRunning<Running> = {
   /** The instance that runs now. */
   readonly current: Running;
-  /** Resolves when there are no more restarts, because each would only end again. */
+  /** Resolves when there are no more restarts, because no start can succeed. */
   readonly givenUp: Promise<void>;
   stop(): Promise<void>;
 };

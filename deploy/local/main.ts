@@ -8,7 +8,7 @@ import { readyMessage } from './ready-message.ts';
 import { makeSignInCode } from './sign-in-code.ts';
 import { startStack } from './stack.ts';
 
-// Rejects every option: there are none.
+// The command has no options: any option is rejected.
 new Command('npm start')
   .description(
     'Runs the whole stack on this machine until Ctrl-C. Settings are environment variables: see /docs/settings.html.',

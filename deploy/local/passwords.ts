@@ -17,7 +17,10 @@ const databaseNames = Object.keys(serviceRights) as readonly DatabaseService[];
 
 const fileOf = (folder: string): string => join(folder, 'passwords.json');
 
-/** The folder's passwords. Missing ones (at the first start, all) are created; only the owner may read the file. */
+/**
+ * Reads the folder's passwords, and creates missing passwords (at the first start, all). Only the owner may read the
+ * file.
+ */
 export async function readOrMakePasswords(folder: string): Promise<StackPasswords> {
   const found = await readPasswords(folder);
   const passwords: StackPasswords = {

@@ -16,8 +16,8 @@ const answerMs = 2_000;
 const roomBytesMin = 32 * 1024 ** 2;
 
 /**
- * After a full disk, nats-server stops writing to the affected stream until it is restarted, even when space is free
- * again; its health page reports this. Stops it once there is space; its supervisor restarts it.
+ * Kills nats-server once there is space again after a full disk; its supervisor restarts it. Without a restart,
+ * nats-server never writes to the affected stream again, which its health page reports.
  */
 export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptions): { stop(): void } {
   let isTold = false;

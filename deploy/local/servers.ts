@@ -33,13 +33,16 @@ export type LogLogin = { readonly user: string; readonly password: string };
 
 export type StackLog = StackServer & {
   readonly url: string;
-  /** `monitorUrl` and `logins` are undefined for the caller's own servers, whose settings the caller has. */
+  /**
+   * `monitorUrl` and `logins` are undefined for the caller's own servers: their settings are in the caller's
+   * environment.
+   */
   readonly monitorUrl: string | undefined;
   readonly logins: Readonly<Record<LogUserName, LogLogin>> | undefined;
 };
 
 export type StackDatabase = StackServer & {
-  /** By service: the address of the database with the service's login. */
+  /** The address of the database for each service, with the service's login. */
   readonly urls: Readonly<Record<DatabaseService, string>>;
   /** Whether the schema is already up to date. If not, the control plane migrates it. */
   readonly isMigrated: boolean;
@@ -157,7 +160,7 @@ async function migrateAsOwner(
   ownerUrl: string,
   passwords: StackPasswords['database'],
 ): Promise<Record<DatabaseService, string>> {
-  // Loaded on demand, because the control plane migrates the caller's own database.
+  // Loaded on demand: the caller's own database is migrated by the control plane, not here.
   const { migrate } = await import('../../shared/postgres/migrate.ts');
   const names = defaultsOf(databaseRolesEnv);
   const roles = readRoles({

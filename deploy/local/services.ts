@@ -67,7 +67,7 @@ export function stackServices(
     metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
     stopDeadlineMs,
   });
-  // Derived, which saves a file. The secrets key cannot be computed from it.
+  // Derived from the secrets key, so that no further file is needed. The secrets key cannot be computed from it.
   const sourceSecretsKey = createHmac('sha256', at.secretsKey).update('secrets of sources').digest('base64');
   const signing = { CONFIG_SIGNING_KEY: at.configSigningKey };
   const trust = { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' };
@@ -88,7 +88,7 @@ export function stackServices(
       ...signing,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
       CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] ?? loopback,
-      // Gateways on this machine pass requests for experiments on, with the client's address in a header.
+      // Gateways on this machine forward requests for experiments, with the client's address in a header.
       TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),
@@ -116,7 +116,10 @@ export function stackServices(
   };
 }
 
-/** The login of a service at the embedded log, which knows only its own users: other login variables are unset. */
+/**
+ * The login of a service at the embedded log. That server knows only the stack's users, so other login variables are
+ * unset.
+ */
 function loginOf({ logins }: StackAddresses['log'], name: LogUserName): Record<string, string> {
   const login = logins?.[name];
   if (login === undefined) return {};

@@ -20,7 +20,7 @@ export async function requestSignInCode({ controlPlane, apiKey }: Access): Promi
 }
 
 /**
- * As `requestSignInCode`, but undefined if the request fails, for example because this machine does not trust the
+ * Like `requestSignInCode`, but undefined if the request fails, for example because this machine does not trust the
  * control plane's certificate: signing in with the API key remains possible.
  */
 export async function makeSignInCode(access: Access): Promise<string | undefined> {

@@ -60,7 +60,7 @@ test('stack: its destinations reach its sink, and nothing else on this machine',
       const id = String(destination['id']);
       const { answer, outcome } = await client.api('POST', `destinations/${id}/test`, {});
       const isSink = name === 'SINK_PORT' && (host === '127.0.0.1' || host === '[::ffff:127.0.0.1]');
-      // Whether localhost is IPv4 or IPv6 depends on the machine.
+      // `localhost` may mean an IPv4 or an IPv6 address, depending on the machine.
       if (name === 'SINK_PORT' && host === 'localhost') continue;
       expect([name, host, outcome, answer === null]).toEqual([name, host, isSink ? 'delivered' : 'reject', !isSink]);
       await client.api('DELETE', `destinations/${id}`);
@@ -229,7 +229,7 @@ test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
           .track({ event: 'Ledger', distinctId, externalId: `ledger-${n}` })
           .catch(() => undefined);
         if (status === 200) accepted.push(distinctId);
-        // Sending as fast as possible would only make the ledger longer.
+        // The pause keeps the number of accepted events low.
         await new Promise((resolve) => setTimeout(resolve, status === 200 ? 10 : 50));
       }
     };

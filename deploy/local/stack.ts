@@ -24,7 +24,7 @@ import { waitReady, waitRevision } from './wait-ready.ts';
 export type Stack = {
   readonly credentials: Credentials;
   readonly folder: string;
-  /** Rejects with CannotStartError if a service is not restarted because it would only end again. */
+  /** Rejects with CannotStartError once a service is no longer restarted, because no start of it can succeed. */
   readonly givenUp: Promise<never>;
 };
 

@@ -111,7 +111,7 @@ test('nats configuration: pages state the space that streams and buckets reserve
     ...streamConfigs(settings).map((stream) => stream.max_bytes ?? 0),
     ...Object.values(bucketSettings(1)).map(({ bytesMax }) => bytesMax),
   ];
-  // Without the seven streams whose limits an operator sets, 1 MiB each here.
+  // Leaves out the seven streams whose limits an operator sets; each has 1 MiB here.
   const reservedMib = limits.reduce((sum, bytes) => sum + bytes, 0) / mebibyte - 7;
   const named = `${reservedMib.toLocaleString('en')} MiB`;
   for (const page of ['nats-server.conf', 'README.md', '../compose/.env.example', '../prometheus/runbook.yml'])

@@ -27,7 +27,7 @@ const versionTimeoutMs = 20_000;
 
 /**
  * Finds a program of Prometheus: on PATH, else in the cache, else in Debian's package, from which it is copied to the
- * cache. Throws ProgramNotFoundError, which says why each of them failed.
+ * cache. Throws ProgramNotFoundError with the reason for each place.
  */
 export async function findPrometheusProgram(name: PrometheusProgram, options: FindProgramOptions): Promise<string> {
   const { cacheDir, onProgress, signal = new AbortController().signal } = options;
@@ -65,7 +65,7 @@ async function fetchInto(cached: string, name: PrometheusProgram, signal: AbortS
     await mkdir(resolve(cached, '..'), { recursive: true });
     await copyFile(join(contents, 'usr', 'bin', name), aside);
     await chmod(aside, 0o755);
-    if (!(await runs(aside, signal))) throw new Error(`${name} of the package does not run here`);
+    if (!(await runs(aside, signal))) throw new Error(`${name} from the Debian package cannot be executed here`);
     await rename(aside, cached);
     return cached;
   } finally {

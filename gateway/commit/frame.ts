@@ -30,7 +30,7 @@ export class Frame {
     this.#tags.push(tag);
   }
 
-  /** Calls `onBytes` for each run of consecutive events of one account, so more than once for some accounts. */
+  /** Calls `onBytes` once for each run of consecutive events of one account, so some accounts get several calls. */
   eachAccount(onBytes: (accountId: string, bytes: number) => void): void {
     for (let i = 0; i < this.#accounts.length; i += 1) onBytes(this.#accounts[i] ?? '', this.#accountBytes[i] ?? 0);
   }

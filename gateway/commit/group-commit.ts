@@ -19,10 +19,10 @@ export type GroupCommitSettings = {
   readonly deadlineMs: number;
 };
 
-/** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
+/** Stores one frame of a partition. Resolves by `deadlineAtMs` on the monotonic clock; never throws. */
 export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
 
-/** Called for each account with the bytes of its events in a frame that was stored, or may have been. */
+/** Called for each account with the bytes of its events in a frame that was stored or may have been stored. */
 export type OnStored = (partition: number, accountId: string, bytes: number) => void;
 
 export type FrameStats = {
@@ -52,8 +52,8 @@ const frameBytesKept = 2 * 1024 ** 2;
  *
  * An idle gateway sends each event at once. A busy one sends in rounds, one frame for each partition that has events,
  * and lets frames grow until the round is acknowledged, because the log syncs each message to disk and is limited by
- * the number of messages. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round. Small
- * rounds are spaced out, because on a fast disk they would follow each other faster than any client notices.
+ * the number of messages. Only a frame that is full or has waited for `frameLingerMs` is sent outside of a round.
+ * Small rounds are spaced out, because on a fast disk they would follow each other faster than any client notices.
  *
  * Large: rounds, lingering frames and the stop are one state of each partition.
  */

@@ -85,7 +85,7 @@ test('quorum: with two of three nodes dead no request gets 200, and every accept
     await Promise.all(followers.map((follower) => follower.kill()));
     const withoutQuorumMs = performance.now();
     const refusedBefore = load.refused.get(503) ?? 0;
-    // Enough refusals for every client to get one after the tries of a frame, and later ones at once without a try.
+    // With so many refusals, every client got one after the tries of a frame, and then some at once, without a try.
     await until('tracks are refused', () => (load.refused.get(503) ?? 0) > refusedBefore + 100);
     await until('some seconds have passed', () => performance.now() > withoutQuorumMs + 4_000);
     expect(load.accepted.filter(({ sentAtMs }) => sentAtMs > withoutQuorumMs)).toEqual([]);

@@ -16,7 +16,7 @@ export type StoreFrameSettings = {
 const unansweredMax = 2;
 /** With less time than this left, in ms, a publish is not tried. */
 const tryMsMin = 20;
-/** Time kept free before the deadline for all work except the publish, the pause before another try included. */
+/** Time kept free before the deadline for all work except the publish, including the pause before another try. */
 const reservedMs = 200;
 const pauses: Backoff = { firstMs: 100, longestMs: 100 };
 /** Time kept free before the deadline for the answer after the last try. */
@@ -24,8 +24,8 @@ const answeringMs = 50;
 
 /**
  * Publishes frames to the log. A try without an answer is repeated once with the same id, so that a frame is not stored
- * twice. If the log answers that it has not decided yet, the publish is repeated until the deadline: a replicated log
- * without a quorum answers so, and stores the frame once it has a leader again.
+ * twice. A replicated log without a quorum answers that it has not decided yet, and stores the frame once it has a
+ * leader again: after this answer, the publish is repeated until the deadline.
  */
 export function createStoreFrame(
   publisher: FramePublisher,

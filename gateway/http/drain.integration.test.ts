@@ -247,7 +247,7 @@ function pooledClients(port: number, count: number): Traffic {
   });
 }
 
-test('rolling restart: of two gateways on one port, under load, no request fails and no connection is reset', async () => {
+test('rolling restart: while two gateways on one port restart in turn under load, no request fails and no connection is reset', async () => {
   const port = await findFreePort();
   const variables = { GATEWAY_PORT: String(port), GATEWAY_REUSE_PORT: 'true', SHUTDOWN_IDLE_MS: '5000' };
   const start = (): Promise<GatewayProcess> => startGatewayProcess(nats.url, variables);

@@ -160,8 +160,8 @@ const writeAnswer = (): void => {
 const plainOrigin = /^[!-~]{1,512}$/;
 
 /**
- * Lets every page read the answer, whatever the key, because no answer of the gateway depends on a cookie. A browser
- * gives the answer to a request with cookies, which all beacons carry, only to a page whose origin the answer names.
+ * Lets every page read the answer, whatever the key, because no answer of the gateway depends on a cookie. If a request
+ * has cookies, as all beacons have, a browser shows the answer only to a page whose origin the answer names.
  */
 function allowPages(response: HttpResponse, reply: Reply, origin: string): void {
   if (reply.isForAll || origin === '' || !plainOrigin.test(origin)) {
@@ -173,7 +173,7 @@ function allowPages(response: HttpResponse, reply: Reply, origin: string): void 
   if (reply.code === 429 || reply.code === 503) response.writeHeader('access-control-expose-headers', 'retry-after');
 }
 
-/** The refusal of a body that is compressed or not JSON by its headers; undefined for any other body. */
+/** The refusal of a body that is compressed, or not JSON, according to its headers; undefined for any other body. */
 export function refuseNonJson(exchange: Exchange): Reply | undefined {
   const { contentType, contentEncoding } = exchange.head;
   if (!isJsonType(contentType)) return unsupportedType;

@@ -5,7 +5,7 @@ export type InflateSettings = {
   readonly bytesMax: number;
   /** Maximum ratio of a body's size to its compressed size. */
   readonly ratioMax: number;
-  /** Limit of the bodies decompressed at a time, one unit each; shared by all routes. */
+  /** Limits how many bodies are decompressed at a time, each as one unit; shared by all routes. */
   readonly inFlight: ConcurrencyLimit;
 };
 
@@ -21,7 +21,7 @@ export type InflateOrder = {
   readonly compressed: Buffer;
   /** Address whose limit the body counts against. */
   readonly address: string;
-  /** Decides by the beginning of a body, a view and no copy, whether to decompress the rest. */
+  /** Decides by the beginning of a body whether to decompress the rest. `beginning` is a view, not a copy. */
   isWanted?(beginning: Buffer): boolean;
   /** Called asynchronously. */
   done(result: Inflated): void;
@@ -40,7 +40,7 @@ export class Inflater {
     this.#settings = settings;
   }
 
-  /** False if too many bodies, of this address or of all, are being decompressed. */
+  /** Returns false if too many bodies, of this address or of all addresses, are being decompressed. */
   inflate({ compressed, address, isWanted, done }: InflateOrder): boolean {
     const { bytesMax, ratioMax, inFlight } = this.#settings;
     if (!inFlight.take(address)) return false;

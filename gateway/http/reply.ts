@@ -42,7 +42,6 @@ export type ReplyOptions = {
   readonly isForAll?: boolean;
 };
 
-/** An answer with any body. */
 export function createReply(code: number, body: Uint8Array, options: ReplyOptions = {}): Reply {
   return {
     code,
@@ -54,7 +53,6 @@ export function createReply(code: number, body: Uint8Array, options: ReplyOption
   };
 }
 
-/** An answer with a JSON body. */
 export function jsonReply(code: number, value: unknown, options: ReplyOptions = {}): Reply {
   const headers = [json, ...(options.headers ?? [])];
   return createReply(code, Buffer.from(JSON.stringify(value)), { ...options, headers });
@@ -98,7 +96,7 @@ export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['acce
 /** For routes that accept no compressed body. */
 export const compressedBody = failure(415, unreadCoding, { headers: [['accept-encoding', 'identity']] });
 export const hostileFraming = failure(400, 'content-length or transfer-encoding is not valid', { close: true });
-// With `code` and `message`: some libraries that use a wrong address resend requests refused without them.
+// Has `code` and `message`, because some libraries with a wrong address resend a request whose refusal lacks them.
 export const notFound = jsonReply(404, { success: false, error: 'not found', code: 'not_found', message: 'not found' });
 export const busy = failure(503, 'too many large bodies at once; try again', { headers: retryAfter });
 export const internalError = failure(500, 'internal error');

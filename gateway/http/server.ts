@@ -185,7 +185,10 @@ class ServerState implements ExchangeOwner {
     this.#get(exchange, response, request, route, named);
   }
 
-  /** A path that matches a route except for doubled slashes, as from an address that ended in a slash. */
+  /**
+   * Serves a path that matches a route except for doubled slashes: a client whose base address ends in a slash sends
+   * it.
+   */
   doubled(response: HttpResponse, request: HttpRequest, route: Route, index: number): void {
     const method = request.getMethod();
     if (method === 'options') this.plain(response, request, index, preflight(request));
@@ -229,8 +232,8 @@ class ServerState implements ExchangeOwner {
 
 /**
  * Answers later and then closes the connection. If more bytes arrive before the answer, the engine closes the
- * connection at once. After an immediate answer the engine would read these bytes as the next request, the smuggled
- * one.
+ * connection at once. After an immediate answer, the engine would read these bytes as a further request, so a client
+ * could smuggle one in.
  */
 function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply): void {
   response.onAborted(() => exchange.abort());

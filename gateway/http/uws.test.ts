@@ -79,7 +79,7 @@ test.runIf(platform === 'linux')('engine: the oldest glibc of each package is th
     for (const around of [join(own, 'node_modules'), dirname(own)]) {
       const build = join(around, '@uwsjs', `${platform}-${arch}-${major}`);
       const found = await readFile(join(build, 'package.json'), 'utf8').catch(() => undefined);
-      // npm installs the builds of one package inside it if both packages have a build for this Node.
+      // If both packages have a build for this Node, npm installs one package's builds inside that package's folder.
       if (found === undefined || (JSON.parse(found) as { version: string }).version !== manifest.version) continue;
       const symbols = (await readFile(join(build, 'uws.node'))).toString('latin1').matchAll(/GLIBC_2\.(\d+)/g);
       asked.push(packageName);

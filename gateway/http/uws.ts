@@ -38,8 +38,8 @@ export const headBytesMax = 16 * 1024;
 const buildScope = '@uwsjs';
 
 /**
- * Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError when none can. `require`
- * decides which node_modules are searched.
+ * Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError if no version can run here.
+ * `require` decides which node_modules are searched.
  */
 export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)): LoadedUws {
   // The engine reads this variable once, while its native part loads. The default is 4 KiB.
@@ -68,7 +68,7 @@ export function glibcVersion(): string | undefined {
   return report.header?.glibcVersionRuntime;
 }
 
-/** The builds in a package's manifest, and the builds found in node_modules, beside the package or inside it. */
+/** The builds in a package's manifest, and the builds installed in node_modules, next to the package or inside it. */
 function readPackage(
   require: NodeJS.Require,
   packageName: string,
@@ -140,7 +140,8 @@ export type Machine = {
 type NoEngine = { readonly problem: string; readonly advice: string };
 
 /**
- * Node versions to recommend: first the version of documents and images, then the newest that runs on an older glibc.
+ * Node versions to recommend: first the version that documents and images use, then the newest version that runs on an
+ * older glibc.
  */
 const recommendedMajors = [24, 22];
 

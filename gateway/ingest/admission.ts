@@ -7,7 +7,7 @@ import type { PublishedSource, PublishedSources } from './published-sources.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
-/** A request that was admitted. */
+/** The source of an admitted request, and when it was admitted. */
 export class Admitted {
   readonly source: PublishedSource;
   /** Ms since the epoch. */
@@ -54,7 +54,7 @@ export class Admission {
     return signedOnly;
   }
 
-  /** As `admit`, for a route that checks the signature itself. */
+  /** Like `admit`, for a route that checks the signature itself. */
   admitSigned(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
     // Read once per request, since reading a clock takes time.
     const nowMs = Date.now();
@@ -93,7 +93,7 @@ export class Admission {
   }
 }
 
-/** The answer to a source key beyond its rate limit of events or bytes. */
+/** The refusal if a source key exceeds its rate limit of events or bytes; otherwise undefined. */
 function refusedBy({ limits, keyHash }: PublishedSource, count: number, weight: number, nowMs: number) {
   const untilEventsMs = limits.events.take(keyHash, count, nowMs);
   if (untilEventsMs > 0) return tooMany('events', untilEventsMs);

@@ -6,8 +6,8 @@ const pollMs = 100;
 const publishedWithinMs = 30_000;
 
 /**
- * No account has a configuration for gateways. The process ends and is restarted until a control plane has published
- * one.
+ * No account has a configuration for gateways. The process ends, and is restarted until a control plane has published a
+ * configuration.
  */
 export class NothingForGatewaysError extends Error {
   readonly code = 'nothing_for_gateways';

@@ -77,7 +77,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
     }
   };
   let areResolversRead = true;
-  /** Without the positions of resolvers, the first sequence of the log counts. */
+  /** Reads the positions of resolvers. If this fails, the log's first sequence is used in place of their positions. */
   const readResolvers = async (partitions: readonly number[]): Promise<IngestLook<StreamState>['resolvers']> => {
     const resolvers = new Map<number, ResolverProgress>();
     try {
@@ -144,7 +144,8 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
 /**
  * The accounts to hold back, each with the wait of its oldest event, in ms. Pipelines name the accounts with a late
  * destination. If the resolver is late, the events of all accounts wait: the accounts with the most bytes in INGEST are
- * held back until all others together have at most half of these bytes, and less the later the resolver is. Pure.
+ * held back, so that the others together have at most half of the bytes. The later the resolver is, the smaller is this
+ * fraction. Pure.
  */
 export function heldBack(
   reports: readonly BackpressureReport[],

@@ -20,7 +20,7 @@ export function blankRepeats(body: Buffer, token: string): void {
   // Searching for bytes is faster than for characters.
   const encoding = ascii.test(token) ? 'latin1' : 'utf8';
   let at = body.indexOf(token, 0, encoding);
-  // A match that begins with a letter and is this long is no number, so it is inside a string.
+  // A match of this length that begins with a letter cannot be a number, so it is inside a string.
   if (at < 0 || !beginsWithLetter.test(token)) return;
   for (; at >= 0; at = body.indexOf(token, at + token.length, encoding)) {
     if (!isEscaped(body, at)) body.fill(star, at, at + Buffer.byteLength(token));

@@ -145,7 +145,7 @@ test('upgrade: while the log has the users of an earlier version, a gateway read
   // Connects before the reload, because a server may refuse connections while it reloads.
   const asGateway = await connectLog({ url: asLogUser(url, 'gateway'), name: 'reloaded' });
   onTestFinished(() => asGateway.close());
-  // The server gets the users of this version. A running gateway continues, and follows what is published after it.
+  // The server gets the users of this version. A running gateway continues, and follows later publications.
   const file = join(earlier.storeDir, 'nats-server.conf');
   await writeFile(file, (await readFile(file, 'utf8')).replace(earlierUsers(), testUsersConfig()));
   process.kill(Number(await readFile(join(earlier.storeDir, 'nats-server.pid'), 'utf8')), 'SIGHUP');

@@ -58,7 +58,7 @@ export class Intake {
     return seededPartitionOf(partitionSeed, whole, this.#partitions);
   }
 
-  /** As `partitionOf`, for a plain row of a batch, whose texts are in the body. */
+  /** Like `partitionOf`, for a plain row of a batch, whose texts are in the body. */
   partitionOfRow({ partitionSeed }: PublishedSource, row: PlainRow, body: Buffer): number {
     const email = normalizeEmail(row.email);
     return email === undefined

@@ -21,7 +21,7 @@ export type SourceRates = { readonly eventsPerS: number; readonly bytesPerS: num
 /** The collections that a gateway reads. */
 export type GatewayCollection = 'sources' | 'consentSettings' | 'replaySettings' | keyof TagCollections;
 
-/** Rate limits of a key. */
+/** Limits of the events and bytes that a source key may send per second. */
 export type KeyLimits = { readonly events: RateLimit; readonly bytes: RateLimit };
 
 const tokenCharactersMax = 250;
@@ -365,7 +365,7 @@ function readSigning(
   return secret === undefined ? { kind: 'sealed' } : { kind: 'secret', secret };
 }
 
-/** Only web addresses are redirected to, in the form that is safe in a header. */
+/** The URL in a form that is safe in a header; undefined if it is not an http or https address. */
 function readRedirectUrl(text: string | null): string | undefined {
   if (text === null || !URL.canParse(text)) return undefined;
   const url = new URL(text);

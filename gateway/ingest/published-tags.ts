@@ -8,7 +8,7 @@ type CompileContainers = (collections: TagCollections) => ReadonlyMap<string, st
 
 /**
  * The tag managers of an account's live version. Containers are compiled at the first request of a page, since most
- * accounts have none.
+ * accounts have no tag manager.
  */
 export class PublishedTags {
   #collections: TagCollections | undefined;

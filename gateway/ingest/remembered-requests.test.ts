@@ -33,7 +33,8 @@ test('remembered requests: of two equal requests, a retry is matched to the requ
   const [first, second] = [send('a', '0'), send('a', '0')];
   if (second !== undefined) second.stored = true;
   expect(send('a', '1')).toBe(first);
-  // Both requests are stored now; the answer to the second must have been lost, since the first was retried already.
+  // Both requests are stored now. The first was already retried, so this retry repeats the second, whose answer was
+  // lost.
   if (first !== undefined) first.stored = true;
   expect(send('a', '1')).toBe(second);
 });

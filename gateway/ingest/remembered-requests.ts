@@ -72,8 +72,8 @@ export class RememberedRequests {
 }
 
 /**
- * The request that a retry repeats. Among the requests with fewer tries: one that is not known to be stored, else the
- * latest.
+ * The request that a retry repeats: the latest with fewer tries that is not known to be stored, or else the latest with
+ * fewer tries.
  */
 function latestOf(same: readonly RememberedRequest[], tries: number): RememberedRequest | undefined {
   const candidates = same.filter((request) => request.tries < tries);

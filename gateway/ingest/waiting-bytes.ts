@@ -16,18 +16,18 @@ type BytesByAccount = Map<string, number>;
 /** The bytes stored in a partition between two checks, in frames up to the sequence `toSeq`. */
 type Stored = { toSeq: number; readonly byAccount: BytesByAccount };
 
-/** Maximum number of entries of a partition. Beyond it the oldest are joined. */
+/** Maximum number of entries of a partition. Beyond it, the oldest entries are joined. */
 const storedMax = 256;
 
 /**
  * The bytes of each account that this gateway stored and that wait for the resolver of their partition. The log does
- * not count by account, but the resolver of a partition acknowledges its frames in order, up to a sequence. Not counted
- * are frames that an earlier process stored, and events that the resolver moved to the queue of an account, which
- * pipelines report.
+ * not count by account, but the resolver of a partition acknowledges its frames in order, up to a sequence. Frames that
+ * an earlier process stored are not counted, nor are events that the resolver moved to the queue of an account:
+ * pipelines report those.
  */
 export class WaitingBytes {
   readonly #partitions = new Map<number, Stored[]>();
-  /** Stored since the last check began, by partition. */
+  /** Bytes stored since the last check began, by partition and account. */
   #since = new Map<number, BytesByAccount>();
   #sinceBytes = 0;
   readonly #byAccount: BytesByAccount = new Map();

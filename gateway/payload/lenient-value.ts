@@ -33,7 +33,7 @@ function parse(text: string): unknown {
 
 const bareNumbers = ['NaN', 'Infinity', '-Infinity'] as const;
 
-/** Replaces numbers that JSON does not have by null, outside of strings. */
+/** Replaces `NaN`, `Infinity` and `-Infinity`, which are not JSON, by null outside of strings. */
 export function nullBareNumbers(text: string): string {
   let made = '';
   let copied = 0;

@@ -13,7 +13,7 @@ import { payloadFields } from '../../shared/contracts/ingest/payload-fields.ts';
 /** Limits of a body, beyond which parsing it costs too much. */
 export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
 
-/** A body's object, or the answer to a body that is not one. */
+/** The object in a body, or the refusal of a body that is not an object. */
 export type ReadJson = { readonly value: JsonObject; readonly refusal?: undefined } | { readonly refusal: Reply };
 
 const firstNonAscii = 0x80;
@@ -33,7 +33,7 @@ export function readJson(scan: BodyScan, body: Buffer, limits: JsonLimits): Read
   return { value };
 }
 
-/** The object in a scanned body; undefined if the body is no JSON object. */
+/** The object in a scanned body; undefined if the body is not a JSON object. */
 export function parse(body: Buffer, facts: JsonFacts): JsonObject | undefined {
   // Plain ASCII, the usual case, needs no decoding.
   const text = facts.bits < firstNonAscii ? body.toString('latin1') : body.toString('utf8');
@@ -79,7 +79,7 @@ export const tooManyKeys = (keysMax: number): Reply => failure(400, `the body ha
 /** Fields of the API: answers repeat no other name that a client sends. */
 const knownFields: ReadonlySet<string> = new Set(Object.keys(payloadFields));
 
-/** The field of the body scanned last that nests deepest; undefined if the API does not know it. */
+/** The field that nests deepest in the body scanned last; undefined if the API does not know the field. */
 function deepField({ deepStart, deepEnd }: BodyScan, body: Buffer): string | undefined {
   const name = deepStart < 0 ? '' : body.toString('latin1', deepStart, deepEnd);
   return knownFields.has(name) ? name : undefined;
@@ -88,7 +88,7 @@ function deepField({ deepStart, deepEnd }: BodyScan, body: Buffer): string | und
 // For refused rows only: the scan of a batch does not distinguish fields of rows.
 const rowScan = new BodyScan();
 
-/** As `deepField`, for a row of a batch. */
+/** Like `deepField`, for a row of a batch. */
 export function deepFieldOfRow(row: Buffer): string | undefined {
   scanBody(rowScan, row);
   return deepField(rowScan, row);

@@ -25,18 +25,18 @@ export const textField = Object.fromEntries(textFieldNames.map((name, index) => 
 };
 const textFieldCount = textFieldNames.length;
 
-/** A field of an event that has a rule, for the scanner. */
+/** The rule of an event's field, in the form that the scanner checks. */
 type PlainField = {
   readonly name: string;
-  /** Below 32: the bit of a whole number. A text's index is the one in `textField`. */
+  /** The field's bit in a 32-bit number. For a text also its index in `textField`. */
   readonly index: number;
   /**
-   * The allowed values in addition to null. `nothing`: the members have rules, so the field is plain only if it is
-   * null.
+   * The allowed values in addition to null. `nothing`: the field's members have rules of their own, so the field is
+   * plain only if it is null.
    */
   readonly takes: 'text' | 'object' | 'time' | 'nothing';
   readonly nullable: boolean;
-  /** A text has at most as many characters as bytes. */
+  /** A text's limit of characters, applied to its bytes: a text has at most as many characters as bytes. */
   readonly bytesMax: number;
 };
 
@@ -58,7 +58,7 @@ const fieldsByName = new NameTable(scannedFields.map((one) => [one.name, one] as
 
 /** The fields read from a plain event. The object is reused: use it before the next event is read. */
 export class PlainEvent {
-  /** The index after its closing brace. */
+  /** The index after the event's closing brace. */
   end = 0;
   /** In ms since the epoch; undefined when it is absent or null. */
   time: number | undefined;
@@ -127,7 +127,7 @@ export function readPlainEvent(event: PlainEvent, facts: JsonFacts, bytes: Uint8
   if (bytes[start] !== openBrace) return false;
   let at = start;
   let depth = 0;
-  // One bit per level, the innermost lowest; set if the level is an object.
+  // One bit per level, set if the level is an object. The lowest bit is the innermost level.
   let objects = 0;
   for (;;) {
     const byte = bytes[at];
@@ -176,7 +176,7 @@ function memberValue(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, sta
     event.field = field;
     if (field !== undefined) {
       const bit = 1 << field.index;
-      // The last value of a repeated field counts.
+      // An event with a repeated field is not plain, because the last value counts.
       if ((event.met & bit) !== 0) return -1;
       event.met |= bit;
     }

@@ -26,7 +26,7 @@ type State = 'live' | 'disabled' | 'unpublished';
 const keyOf = (account: string, sort: SortOfSource, state: State | 'unknown' = 'live'): string =>
   `src_live_${account}_${sort}_${state}_0123456789`;
 
-/** Publishes sources of the same ids in each account; each has one more that is disabled. */
+/** Publishes an account's sources and, for each of them, a disabled one. The ids are the same in each account. */
 async function publishAccount(accountId: string): Promise<void> {
   const buckets = await openBuckets(rig.log.connection, 1);
   const live = Object.values(sources);

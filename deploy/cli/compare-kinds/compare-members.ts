@@ -54,7 +54,7 @@ function onlyValue(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 && !isHolder(value[0]) ? (value[0] as unknown) : value;
 }
 
-/** Whether both exist but are neither two lists nor two objects. */
+/** Whether both values exist and are neither two lists nor two objects. */
 const isOther = (left: unknown, right: unknown): boolean =>
   left !== undefined &&
   right !== undefined &&

@@ -70,7 +70,7 @@ async function compare(file: string, { onlyExpected, ignore, json }: Options): P
   return differs ? exitCodes.differs : 0;
 }
 
-/** The comparison of a line, or why there is none. */
+/** The comparison of a line, or the reason why the line cannot be compared. */
 function compareLine(read: RecordingLine, options: CompareOptions): Comparison | string {
   if ('problem' in read) return read.problem;
   try {

@@ -29,7 +29,7 @@ const recording = Compile(Recording);
 
 export type Recording = Static<typeof Recording>;
 
-/** A line, counted from 1, with its recording or why it has none. */
+/** The number of a line, counted from 1, with its recording or with the reason why the line is invalid. */
 export type RecordingLine =
   | { readonly line: number; readonly recording: Recording }
   | { readonly line: number; readonly problem: string };

@@ -11,8 +11,8 @@ import { buckets, streams } from '../../../shared/nats/streams/topology.ts';
 type LiveDestination = { readonly id: string; readonly name: string };
 
 /**
- * The id of the destination with this id or name, whose case is ignored. A removed destination is found by id while it
- * has dead letters. Throws CommandError.
+ * Finds a destination by its id or by its name in any case, and returns its id. A removed destination is found by id
+ * while it has dead letters. Throws CommandError.
  */
 export async function findDestination(connection: LogConnection, of: string): Promise<string> {
   const live = await liveDestinations(connection);

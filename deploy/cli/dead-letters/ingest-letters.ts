@@ -81,7 +81,9 @@ async function* lettersOf(connection: LogConnection, subject: string): AsyncGene
   }
 }
 
-/** `growing` extended by the message, if that is its next part; otherwise a letter that begins with the message. */
+/**
+ * `growing` extended by the message, if the message is its next part; otherwise a letter that begins with the message.
+ */
 function withPart(growing: Growing | undefined, message: StoredMessage): Growing {
   const { subject, seq, data, storedAtMs, header } = message;
   const origin = header(ingestDeadLetterHeaders.origin) ?? '';

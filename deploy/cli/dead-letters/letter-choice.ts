@@ -1,6 +1,6 @@
 /** Selects dead letters for a command. */
 export type LetterChoice = {
-  /** Only letters of exactly this reason. */
+  /** Only letters with exactly this reason. */
   readonly reason?: string | undefined;
   /** Only letters stored or last tried before this time, in ms since the epoch. */
   readonly toMs?: number | undefined;

@@ -95,7 +95,10 @@ async function checkSecretsKey(client: pg.Client, box: SecretBox): Promise<Findi
   return ok('secrets key', 'opens the secrets sealed in the database');
 }
 
-/** Checks the key for source secrets, which gateways have, too. A machine without the key opens no such secrets. */
+/**
+ * Checks the key for source secrets, which gateways also have. A machine without the key cannot open these secrets, so
+ * nothing is checked there.
+ */
 async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables): Promise<Finding[]> {
   const about = 'source secrets key';
   try {
@@ -130,7 +133,10 @@ type Rotation = {
   readonly about: string;
   /** Variable of the key; the variable of the previous key ends in `_PREVIOUS`. */
   readonly variable: string;
-  /** Without a previous key, only values that name another key count, because older values name no key. */
+  /**
+   * Without a previous key, only values that name another key count: older values name no key and may be sealed with
+   * this one.
+   */
   readonly keys: SealingKeys;
   readonly hasPrevious: boolean;
 };

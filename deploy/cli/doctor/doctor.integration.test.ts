@@ -110,7 +110,7 @@ test('doctor: servers without a fault cause no warning', async () => {
   expect(about(findings, 'secrets key')).toEqual(['ok']);
   expect(about(findings, 'HTTP engine')).toEqual(['ok']);
   expect(findings.filter((finding) => finding.about.startsWith('clock of'))).toHaveLength(2);
-  // The tests' database does not sync, for speed: a failure in any other database.
+  // The tests' database does not sync, for speed. The doctor reports that as a failure.
   expect(about(findings, 'database durability')).toEqual(['fail']);
   expect(about(findings, 'disk space')).toHaveLength(1);
   expect(about(findings, 'room for the log')).toHaveLength(1);

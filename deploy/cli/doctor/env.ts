@@ -17,7 +17,7 @@ export const { variables: doctorEnv, read: readDoctorEnv } = defineEnv({
   ...topologyEnv,
   ...serviceEnv,
   ...otherDatabaseEnv,
-  // If unset, the database is not checked: a machine with only gateways has no access to one.
+  // If unset, the database is not checked: a machine that runs only gateways has no access to the database.
   DATABASE_URL: Type.Optional(DATABASE_URL),
   ...secretsEnv,
   SECRETS_KEY: Type.Optional(secretsEnv.SECRETS_KEY),

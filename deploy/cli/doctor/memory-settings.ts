@@ -18,7 +18,7 @@ export type ServiceCounts = Readonly<Record<'gateways' | 'pipelines' | 'controlP
 
 export const oneOfEach: ServiceCounts = { gateways: 1, pipelines: 1, controlPlanes: 1 };
 
-/** The limits of the services' memory. */
+/** Variables that limit the memory of services; the doctor sums them. */
 export const memoryEnv = {
   BODIES_BYTES_MAX: gatewayHttpEnv.BODIES_BYTES_MAX,
   QUEUE_BYTES_MAX: commitEnv.QUEUE_BYTES_MAX,

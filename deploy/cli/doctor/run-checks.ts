@@ -4,7 +4,7 @@ import type { Finding } from '../../../shared/doctor/finding.ts';
 /** A check. An error or a timeout of `run` becomes a finding. */
 export type Check = {
   readonly about: string;
-  /** Advice if it throws or times out. */
+  /** Advice to the operator if `run` throws or times out. */
   readonly advice: string;
   run(): Promise<readonly Finding[]>;
 };

@@ -90,7 +90,7 @@ async function readProcesses(connection: LogConnection): Promise<readonly Proces
   return [...(leases?.values() ?? [])].flatMap((value) => decodeReport(value) ?? []);
 }
 
-/** Changes that the first started service makes to the log. */
+/** Changes to the log that the first service of this version makes when it starts. */
 async function examineStreams(connection: LogConnection, env: DoctorEnv): Promise<Finding[]> {
   const { streams } = await inspectLog(connection, readTopologySettings(env));
   const findings = streams.flatMap(({ name, differences }) => {

@@ -7,7 +7,7 @@ import type { Release } from './read-changelog.ts';
 
 type Running = Pick<ProcessReport, 'kind' | 'instanceId' | 'version'>;
 
-/** The version of processes that report none: a build before 0.1.0. */
+/** The version assumed for processes that report no version: a build before 0.1.0. */
 const untold = '0.0.0';
 
 /** The oldest running version; undefined if no process runs. */

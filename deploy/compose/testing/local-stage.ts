@@ -47,7 +47,7 @@ export async function makeLocalStage(
       return {
         async stop() {
           await server.stop();
-          // The data is outside `folder` if the server's user may not enter that.
+          // The server keeps its data outside of `folder` if its user may not enter `folder`.
           await rm(server.home, { recursive: true, force: true });
         },
       };
@@ -85,7 +85,7 @@ async function makeSecrets(folder: string): Promise<void> {
   await runCommand('/bin/sh', [script], { timeoutMs: secretsDeadlineMs });
 }
 
-/** Creates `app` as in the image: the entry script beside the build. */
+/** Creates `app` as in the image: the entry script and the build. */
 async function makeApp(folder: string): Promise<void> {
   await mkdir(join(folder, 'app'));
   await copyFile(join(top, 'deploy/docker/sluice'), join(folder, 'app/sluice'));

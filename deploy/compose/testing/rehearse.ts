@@ -85,9 +85,7 @@ function keep<Running extends { stop(): Promise<void> }>(running: Running): Runn
   return running;
 }
 
-/**
- * Waits for a 2xx of a service. Throws if the service exits in the meantime, although compose would restart it.
- */
+/** Waits for a 2xx from a service. Throws if the service exits in the meantime, although compose would restart it. */
 async function good(service: LocalContainer, url: string): Promise<void> {
   const describe = (): string => `${service.name} at ${url}, which said:\n${service.said()}`;
   await until(describe, async () => (await ask(url)).ok, service.hasEnded);

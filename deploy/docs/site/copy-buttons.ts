@@ -1,6 +1,6 @@
 /** Adds to each block of code a button that copies it. */
 export function addCopyButtons(): void {
-  // Undefined on a page without HTTPS.
+  // `navigator.clipboard` is undefined on a page without HTTPS.
   if (navigator.clipboard === undefined) return;
   for (const block of document.querySelectorAll('main pre')) {
     const button = document.createElement('button');

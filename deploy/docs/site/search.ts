@@ -36,7 +36,7 @@ export function addSearch(siteRoot: URL): void {
   document.querySelector('.search-button')?.addEventListener('click', open);
   input.addEventListener('input', () => void show());
   dialog.querySelector('form')?.addEventListener('submit', (submitted) => {
-    // Enter goes to the first result. The button, if it is pressed itself, closes the dialog.
+    // Enter opens the first result. If the button itself is pressed, the dialog closes.
     const first = list.querySelector('a');
     if (submitted.submitter !== null && submitted.submitter === document.activeElement) return;
     submitted.preventDefault();

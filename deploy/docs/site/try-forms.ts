@@ -53,7 +53,7 @@ export function addTryForms(siteRoot: URL): void {
         place.after(button);
       }
     },
-    // Without an answer the page is a copy on another web server, and gets no forms.
+    // Without an answer, another web server serves a copy of the page, which gets no forms.
     () => undefined,
   );
 }

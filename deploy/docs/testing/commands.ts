@@ -50,7 +50,7 @@ process.exit(spawnSync(command, given, { shell: true, stdio: 'inherit' }).status
 export async function runBlocks(blocks: readonly CommandBlock[], folder: string, page: string): Promise<string> {
   const script = [
     'set -euo pipefail',
-    // With this, a request that is refused fails its block.
+    // This function makes a block fail if one of its requests is refused.
     'curl() { command curl --fail-with-body -sS "$@"; }',
     ...blocks.flatMap(({ line, text }) => [`echo "── line ${line}"`, text, 'echo']),
   ].join('\n');

@@ -20,14 +20,14 @@ let browser: Browser;
 
 beforeAll(async () => {
   folder = await makeStackFolder();
-  // Low enough that one page exceeds its share of the limit, however slow the machine is.
+  // A rate limit so low that one page exceeds its share of it, however slow the machine is.
   stack = await runStack(folder, await chooseStackPorts(), { RATE_LIMIT_EVENTS_PER_S: '1000' });
   browser = await startBrowser();
   client = createStackClient(stack.credentials);
 }, 240_000);
 
 afterAll(async () => {
-  // Each is undefined if it did not start.
+  // `browser` and `stack` are undefined if their start failed.
   await browser?.close();
   await stack?.stop();
   await rm(folder, { recursive: true, force: true });

@@ -53,7 +53,7 @@ const of = (visitor: string) => (event: DeliveredEvent) =>
 
 const named = (events: readonly DeliveredEvent[], name: string): DeliveredEvent => {
   const found = events.filter(({ event }) => event.event === name);
-  // Exactly one: duplicates fail.
+  // Exactly one event: a duplicate fails the test.
   expect(found.map(({ event }) => event.event)).toEqual([name]);
   return found[0] as DeliveredEvent;
 };
@@ -219,7 +219,8 @@ test('libraries: what the library of the specified service sends arrives once, a
   expect(await call('/track', { event: 5 })).toMatchObject({ status: 400, tries: 1 });
   const names = ['Without An Id', 'Said To Be None', 'Row 1', 'Row 2', '$identify'];
   const events = await awaitEvents(client, names, of('specified-ada'));
-  // The event without an id was sent twice, because its answer was cut off, and counts once. The bot's is missing.
+  // The event without an id was sent twice, because its answer was cut off, and counts once. The bot's event is
+  // missing.
   expect(events.map(({ event }) => event.event).toSorted()).toEqual(names.toSorted());
   expect(named(events, '$identify').visitor).toMatchObject({ first_name: 'Ada' });
 });

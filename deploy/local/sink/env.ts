@@ -2,7 +2,7 @@ import { defineEnv } from '../../../shared/runtime/env.ts';
 import { serviceEnv } from '../../../shared/runtime/service-settings.ts';
 import { optionalText, port, text } from '../../../shared/runtime/variables.ts';
 
-/** Every variable of the demo sink. */
+/** Environment variables that the demo sink reads, with their defaults. */
 export const { variables: sinkEnv, read: readSinkEnv } = defineEnv({
   SINK_PORT: port('The demo sink', 8090),
   SINK_HOST: text('Address the demo sink listens on', { default: '127.0.0.1' }),

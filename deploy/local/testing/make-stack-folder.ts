@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Creates a folder for the data of a stack. Other users may enter it, because a PostgreSQL started by root runs as
- * another user: it would otherwise store its data elsewhere, and removing the folder would leave that.
+ * Creates a folder for the data of a stack. Other users may enter it: a PostgreSQL started by root runs as another
+ * user, and would otherwise store its data in another folder that is not removed with this one.
  */
 export async function makeStackFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-stack-'));

@@ -62,7 +62,7 @@ function addressOf(href: string): string {
   return `/docs/${page}.html${hash === undefined ? '' : `#${hash}`}`;
 }
 
-/** Paths on the site, by path in the repository, of the pages for which the two differ. */
+/** Pages with another path on the site than in the repository: path on the site, by path in the repository. */
 const sitePages: Readonly<Record<string, string>> = {
   'README.md': 'operate',
   'known-limits.md': 'known-limits',

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 /** The file of types, which git ignores. */
 export const replyTypesFile = 'control-plane/console/api/replies.ts';
 
-/** Compiled folders that the types depend on: endpoints describe their replies with schemas of the first two. */
+/**
+ * Folders of compiled code on which the types depend. The first two have the schemas by which endpoints describe
+ * replies.
+ */
 const inputs = ['control-plane', 'shared', 'deploy/repo/build'];
 
 /**

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await first.close();
 }, 240_000);
 afterAll(async () => {
-  // Each is undefined if it did not start.
+  // The browser, the stack and the provider are undefined if their start failed.
   await browser?.close();
   await stack?.stop();
   await provider?.stop();
@@ -133,7 +133,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/nowhere', 'Page not found'],
 ];
 
-/** Ids of kinds that differ from a label, such as `HTTPDestination`: pages must show the label. */
+/** Ids of kinds that no label contains, such as `HTTPDestination`: pages must show the label instead. */
 async function readKindIds(): Promise<readonly string[]> {
   const kinds = await Promise.all(
     ['destinations/types', 'sources/types'].map(async (path) => {
@@ -373,7 +373,7 @@ test('search: a slash opens it, keys alone lead to configuration, pages, kinds, 
   expect(await widthPx()).toBe(390);
   await page.keyboard.press('Escape');
   await expect.poll(() => combobox.count()).toBe(0);
-  // A key without scopes to list anything finds only pages.
+  // With a key that may list nothing, the search finds only pages.
   await signOut();
   const { key } = await account.client.api('POST', 'keys', { name: 'no lists', scopes: ['activity:find'] });
   await signIn(page, String(key));

@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 const top = join(import.meta.dirname, '../../..');
 
 /**
- * Statements that do not limit every table to an account, each by a piece of its text, with the reason. All others have
- * a condition `v.account_id = …` per table, with the table's alias on the left.
+ * Statements that may read or write tables of all accounts: the file, a piece of the statement's text, and the reason.
+ * All other statements have a condition `v.account_id = …` per table, with the table's alias on the left.
  */
 const exceptions: readonly (readonly [file: string, piece: string, reason: string])[] = [
   ['control-plane/keys/authenticate.ts', 'ApiKey, { kid }', 'the key says which account it is of'],

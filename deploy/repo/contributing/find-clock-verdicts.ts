@@ -26,9 +26,9 @@ const functions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds assertions about how long something took: a matcher that fails for a larger value, on a difference with a clock
- * reading or on a variable or function with such a difference. Also finds clocks that are read at import, because a
- * comparison with that time depends on the duration of earlier tests. Files with a fake clock are skipped.
+ * Finds assertions about how long something took: a matcher that sets an upper bound, on a difference that contains a
+ * clock reading, or on a variable or function that holds such a difference. Also finds clocks that are read at import,
+ * because a comparison with that time depends on the duration of earlier tests. Files with a fake clock are skipped.
  */
 export function findClockVerdicts(source: string): readonly ClockVerdict[] {
   if (!/\bDate\b|performance\.now/.test(source)) return [];

@@ -1,6 +1,6 @@
 import { parseAst } from 'rolldown/parseAst';
 
-/** A part of a file over the size limits, without a reason beside it. */
+/** A part of a file that exceeds a size limit and has no comment with a reason. */
 export type LargePart = { readonly line: number; readonly what: string };
 
 export const limits = { fileLines: 500, classFields: 12, functionLines: 60, markupLines: 100 } as const;
@@ -17,9 +17,9 @@ const functions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds files, classes and functions that are too large, unless a comment `Large: <reason>` is beside them. The lines
- * of an inner function do not count for the outer one, so a function that returns an object of closures is measured
- * like a class. A component's markup may be longer.
+ * Finds files, classes and functions that are too large, unless they have a comment `Large: <reason>`. The lines of an
+ * inner function do not count for the outer one, so a function that returns an object of closures is measured like a
+ * class. A component's markup may be longer.
  */
 export function findLargeParts(path: string, source: string): readonly LargePart[] {
   const lines = source.split('\n');

@@ -24,7 +24,10 @@ function namedPaths(page: string): readonly string[] {
   ];
 }
 
-/** Whether `name` is a known path or the end of one, because pages shorten paths within a folder that they describe. */
+/**
+ * Whether `name` is a known path or the end of a known path, because pages shorten paths within a folder that they
+ * describe.
+ */
 function isKnown(name: string, known: readonly string[]): boolean {
   const pattern = name.replaceAll(/[.+^$()[\]{}|\\]/g, String.raw`\$&`).replaceAll(/<\w+>|\*/g, '[^/]+');
   const searched = new RegExp(`(?:^|/)${pattern}/?$`);
@@ -41,7 +44,10 @@ test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
   },
 );
 
-/** The folders with records that ARCHITECTURE.md lists, one line per app, such as `- gateway: commit, routes`. */
+/**
+ * The folders with decision records, as ARCHITECTURE.md lists them: one line per app, such as `- gateway: commit,
+ * routes`.
+ */
 function listedFolders(page: string): readonly string[] {
   const [, list = ''] = page.split(/^## Decisions$/m);
   return list
@@ -55,7 +61,7 @@ function listedFolders(page: string): readonly string[] {
 
 const isRecord = (path: string): boolean => path.includes('/decisions/') && path.endsWith('.md');
 
-/** Maximum size of a decision record: a longer one tells a history. */
+/** Maximum size of a decision record, because a longer record tells a history instead of a decision. */
 const recordBytesMax = 1_200;
 
 test('decision records: say their status, context, decision, alternatives and consequences, in few bytes', async () => {

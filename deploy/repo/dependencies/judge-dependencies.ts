@@ -94,7 +94,10 @@ export function checksumProblems(lock: Lock, { withoutChecksum }: Explained): st
   ];
 }
 
-/** Explanations of advisories whose package is no longer installed in that version: an upgrade needs a new one. */
+/**
+ * Explanations for a package version that is no longer installed: after an upgrade, the advisory needs a new
+ * explanation.
+ */
 export function staleExplanations(lock: Lock, { advisories }: Explained): string[] {
   const installed = new Set(Object.entries(lock.packages).map(([path, { version }]) => `${nameOf(path)}@${version}`));
   return advisories

@@ -11,12 +11,14 @@ import { readFactsFiles } from './testing/facts-file.ts';
 import type { Fact } from './testing/facts-file.ts';
 import { arrivalMs, resolveFactMessages } from './testing/fact-messages.ts';
 
-// Facts are taken from what platforms publish, not from a kind or its scripted platform. Both are compared with them,
-// so that a mistake that the two share is found.
+// Facts come from what platforms publish, not from a kind or its scripted platform. The tests compare both with the
+// facts, to find a mistake that the kind and its scripted platform share.
 
 const nowMs = arrivalMs + 60_000;
 
-/** The request for a fact's message, which passes gateway, resolver and kind; `skipped` if the kind sends none. */
+/**
+ * The request for a fact's message, which passes gateway, resolver and kind; `skipped` if the kind sends no request.
+ */
 function requestOf(kind: OfferedKind, fact: Fact): OutboundRequest | 'skipped' {
   const person = fact.person === undefined ? [] : [{ type: 'identify', messageId: 'p', traits: fact.person }];
   const resolved = resolveFactMessages([...person, ...(fact.before ?? []), fact.message]).at(-1);
@@ -124,7 +126,7 @@ test('facts: every destination kind has facts', () => {
   expect(without).toEqual([]);
 });
 
-/** Kinds that share a folder with a kind that has facts: those cover them. */
+/** Kinds without facts of their own: the facts of another kind in the same folder cover them. */
 const sharesFolder: ReadonlySet<string> = new Set([
   'FloodlightSGTM',
   'GA4ServerProxy',

@@ -16,14 +16,14 @@ const rules = {
 } as const;
 
 /**
- * The events into which gateway and resolver turn messages of one source, in order. Messages with a `distinct_id` are
- * of PostHog's library, all others of the event specification. Throws UntranslatableMessageError.
+ * The events into which gateway and resolver turn messages of one source, in order. Messages with a `distinct_id` come
+ * from PostHog's library, all others follow the event specification. Throws UntranslatableMessageError.
  */
 export function resolveMessages(messages: readonly JsonObject[], arrivalMs: number): readonly ResolvedEvent[] {
   return resolveEnvelopes(messages.map((message) => envelopeOf(message, arrivalMs)));
 }
 
-/** The event into which the resolver turns a payload of our own API; undefined if there is none. */
+/** The event into which the resolver turns a payload of our own API; undefined if the payload gives no event. */
 export function resolveNative(kind: Envelope['kind'], body: JsonObject, arrivalMs: number): ResolvedEvent | undefined {
   return resolveEnvelopes([{ v: 1, kind, id: 'm0', account: 'account', source: 'source', at: arrivalMs, body }])[0];
 }

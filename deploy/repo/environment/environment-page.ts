@@ -136,7 +136,7 @@ const scales: Readonly<Partial<Record<Unit, readonly (readonly [number, string])
   ],
 };
 
-/** `8 MiB` for 8388608 bytes; undefined if the value is no whole number of a larger unit. */
+/** `8 MiB` for 8388608 bytes; undefined if the value is not a whole number of a larger unit. */
 function inLargerUnit(value: number, unit: string): string | undefined {
   const fitting = scales[unit as Unit]?.find(([size]) => value >= size && value % size === 0);
   return fitting === undefined ? undefined : `${value / fitting[0]} ${fitting[1]}`;
@@ -176,7 +176,7 @@ export const services: readonly Program[] = [
   { name: 'control plane', variables: controlPlaneEnv },
 ];
 
-/** Programs that are no services. Services read most of their variables, too. */
+/** Programs other than services. They share most of their variables with the services. */
 export const tools: readonly Program[] = [
   { name: 'local stack', variables: { ...stackEnv, ...embeddedEnv } },
   { name: 'demo sink', variables: sinkEnv },

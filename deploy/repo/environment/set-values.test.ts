@@ -43,7 +43,7 @@ beforeAll(async () => {
   set = (await Promise.all(read)).flat();
 });
 
-/** The default of each variable; undefined for one that has none. */
+/** The default of each variable; undefined for a variable without a default. */
 const defaults = new Map(
   [...services, ...tools].flatMap(({ variables }) =>
     Object.entries(variables).map(([name, variable]) => [name, defaultOf(variable)] as const),

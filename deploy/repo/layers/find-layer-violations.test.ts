@@ -167,7 +167,7 @@ test('rooms: if an app loads a folder that its list lacks, the folder is named w
     'gateway may not load shared/high: gateway/a.ts loads shared/low/b.ts loads shared/high/c.ts',
   ]);
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'high/c.ts'] })).toEqual([]);
-  // A room does not cover another room whose name begins with its name.
+  // The room `hi` does not cover the room `high`, although the name of `high` begins with `hi`.
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'hi'] })).toHaveLength(1);
 });
 

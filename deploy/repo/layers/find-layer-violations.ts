@@ -4,10 +4,12 @@ import type { Imports, SourceFile } from './read-imports.ts';
 
 type Layers = Readonly<Record<string, readonly string[]>>;
 
-/** By app: the apps that it may import. An app that is not listed may import any. */
+/** The apps that each app may import. An app that is not listed may import any. */
 type Walls = Readonly<Record<string, readonly string[]>>;
 
-/** By app: its folders side by side above the layers, each with the siblings that it may import. */
+/**
+ * The features of each app (folders side by side above its layers), each with the sibling features that it may import.
+ */
 type Features = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 /** A file's layer: its app, and the height of its folder in the app. */
@@ -47,11 +49,11 @@ export function findUnusedEdges(files: readonly SourceFile[], features: Features
   });
 }
 
-/** Matches code that searches or writes JSON as bytes: a buffer of a member's name with its colon. */
+/** Matches code that searches or writes JSON as bytes: a buffer that contains a member's name and its colon. */
 const spelledMember = /Buffer\.from\(\s*['`][^'`]*":/;
 const spellers = ['shared/contracts/'];
 
-/** Files that spell the bytes of data between processes; only contracts may. */
+/** Files outside of contracts that spell out the bytes of data between processes. */
 export function findSpelledBytes(files: readonly SourceFile[]): string[] {
   return files
     .filter(
@@ -62,7 +64,8 @@ export function findSpelledBytes(files: readonly SourceFile[]): string[] {
 }
 
 /**
- * Imports of reserved packages and files from folders that may not. `reserved`: allowed folders by package or path.
+ * Imports of reserved packages and files by folders that may not import them. `reserved`: allowed folders by package or
+ * path.
  */
 export function findReserved(
   files: readonly SourceFile[],

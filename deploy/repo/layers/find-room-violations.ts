@@ -3,9 +3,9 @@ import { importedFiles, isForTests, loadedFiles } from './read-imports.ts';
 import type { Imports, SourceFile } from './read-imports.ts';
 
 /**
- * Rooms of `shared` from which an app loads a file, directly or through other files, without being listed for the app:
- * one sentence per room, with the chain of imports that leads to it. Imports of types load nothing and do not count;
- * dynamic imports load later and do not count, either.
+ * Rooms of `shared` that are not listed for an app although the app loads a file from them, directly or through other
+ * files: one sentence per room, with the chain of imports that leads to it. Imports of types load nothing and do not
+ * count; dynamic imports load later and do not count, either.
  */
 export function findUnlistedRooms(
   files: readonly SourceFile[],

@@ -215,7 +215,7 @@ export const reserved: Readonly<Record<string, readonly string[]>> = {
   'shared/nats/connection/client.ts': ['shared/nats', 'bench'],
 };
 
-/** By app: the apps that it may import. Nothing imports the bench, and only the bench imports `deploy`. */
+/** The apps that each app may import. Nothing imports the bench, and only the bench imports `deploy`. */
 export const walls: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   gateway: ['shared'],
@@ -237,9 +237,9 @@ export const roots = {
 } as const;
 
 /**
- * Maximum lines of our code that a process may load at its start, by its first file. Code that only some installations
- * need is imported on demand (`LateCode` in the gateway), and code that compiles or checks rules is separate from the
- * shapes that every service reads.
+ * Maximum lines of our code that a process may load when it starts; the key is the process's first file. Code that only
+ * some installations need is imported on demand (`LateCode` in the gateway), and code that compiles or checks rules is
+ * separate from the shapes that every service reads.
  */
 export const linesMax: Readonly<Record<string, number>> = { 'gateway/main.ts': 20_000 };
 

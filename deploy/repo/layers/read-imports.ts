@@ -6,7 +6,7 @@ export type SourceFile = {
   readonly text: string;
 };
 
-/** By file: the paths of the files that it imports. */
+/** The paths of the files that each file imports. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
 /** Whether a file is a test or helps tests. */

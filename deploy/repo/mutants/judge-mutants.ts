@@ -81,7 +81,9 @@ export function problemsOf({ score, survivors }: Verdict, explained: readonly Ex
   ];
 }
 
-/** Explanations of mutants that are now noticed or no longer exist. Only those in files of `looked` are judged. */
+/**
+ * Explanations of mutants that are now noticed or no longer exist. Only explanations for files in `looked` are judged.
+ */
 export function outdated(
   explained: readonly ExplainedSurvivor[],
   survivors: readonly Survivor[],

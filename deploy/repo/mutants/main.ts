@@ -19,7 +19,7 @@ async function mutate({ files, testsIn }: Room): Promise<MutationReport> {
     // Messages are for people: no test should check every word of them.
     mutator: { excludedMutations: ['StringLiteral'] },
     coverageAnalysis: 'perTest',
-    // For a mutant of code that runs once, at import, every test would run.
+    // Every test would have to run for a mutant of code that runs once, at import.
     ignoreStatic: testsIn === undefined,
     concurrency: 2,
     tempDirName: '.sluice/mutants/sandbox',

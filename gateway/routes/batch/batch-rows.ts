@@ -60,7 +60,7 @@ export function isUtf8Outside(scan: BodyScan, body: Buffer): boolean {
 export type ParsedBatch = {
   /** The body with an empty array for its rows. */
   readonly top: JsonObject;
-  /** Parsed rows by index, without plain rows, whose facts the scan has, and without rows beyond its limit. */
+  /** Parsed rows by index. Plain rows, whose fields the scan has, and rows beyond the scan's limit are left out. */
   readonly rows: readonly unknown[];
 };
 

@@ -47,7 +47,7 @@ export type BatchSettings = {
 };
 
 const firstNonAscii = 0x80;
-/** The token is searched in this many bytes before the whole body is decompressed. */
+/** The token is searched for in this many bytes before the whole body is decompressed. */
 const tokenWithinBytes = 4 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 

@@ -9,7 +9,7 @@ import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fiel
 const scan = new BodyScan();
 const start = '{"v":1,"account":"acc","source":"src","at":5';
 
-/** The first row of a batch of one, which is plain. */
+/** The only row of a batch; fails the test if the row is not plain. */
 function plainRow(row: object) {
   const body = Buffer.from(JSON.stringify({ token: 't', events: [row] }));
   expect(scanBody(scan, body, 1)).toBeUndefined();

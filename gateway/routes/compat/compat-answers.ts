@@ -34,8 +34,8 @@ export function explainRefusal(reply: Reply): Reply {
 
 /**
  * Answers a request once the log has all of its events. These libraries expect one answer for all messages. An invalid
- * message is counted and left out if others are valid. If one cannot be stored, the library repeats the whole request;
- * deduplication drops the stored events by their ids.
+ * message is counted and left out if others are valid. If an event cannot be stored, the library repeats the whole
+ * request; deduplication drops the stored events by their ids.
  */
 export class CompatAnswer implements FrameWaiter {
   readonly #exchange: Exchange;

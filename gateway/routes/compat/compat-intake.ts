@@ -43,7 +43,7 @@ type ReadMessages = {
   readonly body: JsonObject;
   /** The bytes that contain the plain messages. */
   readonly bytes: Buffer;
-  /** Values and plain messages; undefined if there are none. */
+  /** Values and plain messages; undefined if the body has no messages. */
   readonly messages: readonly unknown[] | undefined;
 };
 
@@ -86,7 +86,7 @@ export class CompatIntake {
   readonly #settings: CompatSettings;
   readonly #inflater: Inflater;
   readonly #plain: PlainBatchReader;
-  // One request is handled at a time.
+  // One buffer for all requests, because they are handled one at a time.
   readonly #out = new JsonWriter(outBytes);
 
   constructor(admission: Admission, intake: Intake, settings: CompatSettings) {
@@ -167,7 +167,7 @@ export class CompatIntake {
 
   /** The messages of a body; undefined if the request was answered instead. */
   #read(exchange: Exchange, given: Buffer, dialect: Dialect): ReadMessages | undefined {
-    // Events are written after the request they are made from.
+    // The buffer holds the request, then the events made from it.
     const bytes = this.#out.begin(dialect.writePlain === undefined ? undefined : given);
     const mayBeList = dialect.takesListsAndForms === true;
     const plain = dialect.writePlain === undefined ? undefined : this.#plain.read(bytes, mayBeList);
@@ -203,7 +203,7 @@ export class CompatIntake {
     const slice = new EventSlice(out.bytes, source.accountId);
     for (const { of, start: eventStart, end } of written) {
       slice.end = end;
-      // The event's head precedes it, unless the head needs further fields.
+      // The written event includes its head, unless the head needs further fields.
       const isWhole = of instanceof PlainMessage && heads === undefined;
       slice.start = of instanceof PlainMessage && !isWhole ? of.eventStart : eventStart;
       const bot = this.#intake.botScoreOf(exchange, source, slice);
@@ -217,7 +217,7 @@ export class CompatIntake {
     }
   }
 
-  /** Writes the events of a request one after the other, and reports the others to the answer. */
+  /** Writes the events of a request one after the other, and reports messages that are not valid events to `answer`. */
   #write({ atMs }: Admitted, request: AdmittedMessages, start: string, answer: CompatAnswer): readonly Written[] {
     const { key, messages, body, bytes, dialect, sentAtMs } = request;
     const out = this.#out;

@@ -232,7 +232,7 @@ test('compat: each library family has its own OpenAPI document, and our own docu
   expect((await fetch(`${rig.gateway.url}/api/v1/openapi/unknown`)).status).toBe(404);
 });
 
-test('retries: a track without an id that a library tries again is one event', async () => {
+test('retries: if a library retries a track without an id, the tries are one event', async () => {
   const headers = (count: string) => ({ 'content-type': 'application/json', 'x-stainless-retry-count': count });
   const body = { token: key, event: 'Tried', userId: 'tried-1' };
   for (const count of ['0', '1', '0']) await post('/api/v1/track', body, headers(count));

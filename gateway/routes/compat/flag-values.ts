@@ -21,7 +21,7 @@ export type FlagsForm = {
   readonly enabled: FlagValues;
   /** All flags with their values: version 1 of `/flags`, version 3 of `/decide`. */
   readonly values: object;
-  /** Each flag with its details as well: later versions. */
+  /** Each flag with its value and further details: later versions of both. */
   readonly details: object;
 };
 

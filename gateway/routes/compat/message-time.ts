@@ -37,7 +37,7 @@ export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival
   return messageTimeOf(happenedMs, readTime(sentAt) ?? arrival.sentAtMs, arrival);
 }
 
-/** As `messageTime`, for times that were already read. */
+/** Like `messageTime`, for times that were already read. */
 export function messageTimeOf(
   happenedMs: number | undefined,
   sentMs: number | undefined,
@@ -66,11 +66,11 @@ export function readTime(value: unknown): number | undefined {
   return last.timeMs;
 }
 
-/** ISO 8601 that Date.parse does not read: a comma before the fraction, and a zone of hours alone. */
+/** Completes ISO 8601 that Date.parse does not read: a comma before the fraction, and a zone of hours alone. */
 const inFull = (text: string): string =>
   text.replace(/(:\d{2}),(?=\d)/, '$1.').replace(/(:\d{2}(?:\.\d+)?) ?([+-]\d{2})$/, '$1$2:00');
 
-/** Date.parse reads a time without a zone in the zone of this machine. */
+/** Reads a time without a zone as UTC. Date.parse alone would use the time zone of the process. */
 function parseTime(given: string): number {
   const text = inFull(given);
   if (zone.test(text) || dateAlone.test(text)) return Date.parse(text);

@@ -7,12 +7,15 @@ export type Fault =
   | { readonly kind: 'cut-before' }
   | { readonly kind: 'cut-after' };
 
-/** A proxy to the gateway. Each of the next requests with a body meets one of `faults`, in order; all others pass. */
+/**
+ * A proxy to the gateway. Each fault in `faults` is used for one request with a body, in order; all other requests
+ * pass.
+ */
 export type FaultyWay = {
   readonly url: string;
   /** Faults that have not occurred yet. */
   readonly faults: Fault[];
-  /** Status of each request that was answered, 0 for one that was cut. */
+  /** Status of each answered request; 0 for a request whose connection was cut. */
   readonly seen: number[];
   stop(): Promise<void>;
 };

@@ -189,7 +189,7 @@ async function visitorOf(client: StackClient, eventId: string): Promise<string> 
   }, `event ${eventId}`);
 }
 
-/** A member of the first entry of a list, once it has one. */
+/** A member of the first entry of a list, once the list has an entry. */
 async function firstOf(client: StackClient, list: string, member: string): Promise<string> {
   return until(async () => {
     const { entities } = (await client.api('GET', list)) as {

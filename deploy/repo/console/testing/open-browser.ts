@@ -31,7 +31,7 @@ export type VisitOptions = {
 /** Cookies and local storage. */
 export type Memory = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Flags that a browser needs in a container; none weakens the rules for pages. */
+/** Flags that a browser needs in a container; no flag weakens the rules for pages. */
 const wanted = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-gpu'];
 
 /** A headless Chromium. */

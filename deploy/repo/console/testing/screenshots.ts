@@ -10,7 +10,7 @@ import { ordinary } from './hostile-texts.ts';
 import { openBrowser, openVisit } from './open-browser.ts';
 import { signIn, waitForText } from './use-console.ts';
 
-// Takes screenshots of each page of the console of a stack in use: light and dark, wide and narrow.
+// Takes screenshots of each page of the console, with a filled stack: light and dark, wide and narrow.
 
 const shapes = [
   { name: 'light', widthPx: 1280, heightPx: 860, colorScheme: 'light' },

@@ -23,7 +23,10 @@ const exampleFacts = `${JSON.stringify(
 export type Addition = {
   /** The words in bold with which the entry begins. */
   readonly entry: string;
-  /** The file that uses the addition, if the entry names none ("the line that uses it", "the line that counts"). */
+  /**
+   * The file that uses the addition, if the entry does not name it but says "the line that uses it" or "the line that
+   * counts".
+   */
   readonly usedIn?: string;
   add(copy: TreeCopy): Promise<void>;
 };

@@ -16,7 +16,7 @@ const source = {
 const Fact = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
-    /** Settings added to the kind's example; null removes one. */
+    /** Settings added to the kind's example; null removes a setting. */
     settings: Type.Optional(object),
     /** Traits of an earlier identify call. */
     person: Type.Optional(object),
@@ -48,7 +48,7 @@ const PlatformFact = Type.Object(
     name: Type.String({ minLength: 1 }),
     /** Name of the fact whose request is changed. */
     of: Type.String(),
-    /** Replaced members; null removes one. */
+    /** Replaced members; null removes a member. */
     change: object,
     accepted: Type.Boolean(),
     ...source,
@@ -72,7 +72,7 @@ export type KindFactsFile = Static<typeof FactsFile> & { readonly folder: string
 
 const destinations = join(import.meta.dirname, '../../../../shared/destinations');
 
-/** The `facts.json` of every kind that has one. Throws if one does not match the schema. */
+/** The `facts.json` of every kind that has such a file. Throws if a file does not match the schema. */
 export function readFactsFiles(): readonly KindFactsFile[] {
   return readdirSync(destinations)
     .filter((folder) => existsSync(join(destinations, folder, 'facts.json')))
