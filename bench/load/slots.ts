@@ -46,7 +46,8 @@ export class RequestTemplate {
       writeDigits(this.bytes, at, widths.sequence, sequence + index);
     }
     for (const [index, at] of this.#visitorAt.entries()) {
-      // A prime step shares no factor with the usual counts, so every visitor is reached before one repeats.
+      // The prime step shares no factor with the usual numbers of visitors, so every visitor is used before one
+      // repeats.
       writeDigits(this.bytes, at, widths.visitor, ((sequence + index) * 7919) % visitors);
     }
     const wholeMs = Math.floor(dueMs);

@@ -8,7 +8,7 @@ const syncMsMax = 2;
 const loopMsMax = 80;
 /** Maximum ratio of median to minimum: on a core of its own, the loop takes the same time in each run. */
 const loopUnevenMax = 1.25;
-/** Maximum of runnable processes per core in the minute before. */
+/** Maximum number of runnable processes per core during the minute before the run. */
 const loadPerCoreMax = 0.5;
 
 /**

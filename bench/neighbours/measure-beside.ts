@@ -20,7 +20,7 @@ import { readBeside } from './read-beside.ts';
 /** Measurements of the quiet account during a slice, and of the services meanwhile. */
 export type QuietRun = {
   readonly deliveredPerS: number;
-  /** From the due time at the gateway to the arrival at the destination. */
+  /** Time from the due time at the gateway to the arrival at the destination. */
   readonly latencies: Histogram;
   /** 90th percentile of the time that the control plane takes to list the account's sources. */
   readonly readP90Ms: number;

@@ -33,7 +33,7 @@ export type AppOptions = {
   authenticateAgain(request: IncomingMessage): Promise<Principal | undefined>;
   /** By account. */
   readonly requestLimits: RequestLimits;
-  /** The scope of a key that grants `scope`. */
+  /** The first of a key's `scopes` that grants `scope`; undefined if none of them does. */
   grantingScope(scopes: readonly string[], scope: string): string | undefined;
   /** Whether keys without `pii:read` see only the shape of the account's personal values. */
   masksPersonalData(accountId: string): Promise<boolean>;

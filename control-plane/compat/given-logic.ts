@@ -3,7 +3,9 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 
-/** A logic as the platform library sends it: Sluice's shape, or an empty object for a logic that always applies. */
+/**
+ * A condition as the platform library sends it: in Sluice's shape, or an empty object if the condition always applies.
+ */
 export const logicField = Type.Optional(nullable(logicSchema));
 
 /** A rule's conditions in a reply: any JSON object, not validated. */

@@ -102,7 +102,7 @@ const logUserOf = { gateway: 'gateway', pipeline: 'pipeline', 'control-plane': '
 const readyDeadlineMs = 120_000;
 const running = new Set<Stops>();
 
-/** Ends every running stack, when this process is asked to stop. */
+/** Ends every running stack; called when this process is asked to stop. */
 export async function endStacks(): Promise<void> {
   await Promise.all([...running].map((stops) => stops.run()));
 }
@@ -187,7 +187,8 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     };
     const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
     const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
-    // Gateways of an earlier version read CONFIG, which this version's gateway user may not: they log in as operator.
+    // Gateways of an earlier version read CONFIG, which this version's gateway user may not read, so they log in as
+    // operator.
     const hasOldUsers = service === 'gateway' && checkout !== undefined;
     const urls = nodes.join(',');
     return { NATS_URL: hasOldUsers ? urls : asLogUser(urls, logUserOf[service]), DATABASE_URL: database };
@@ -279,7 +280,7 @@ async function startPostgres(
   return hasStandby ? startDatabasePair(folder, say) : { primary: await startDatabase(databaseFolder(folder), say) };
 }
 
-/** Replaces a file atomically, because a partly written number would be a different number. */
+/** Replaces a file atomically, because a reader could mistake a partly written number for a complete one. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
@@ -315,7 +316,7 @@ export function servicesOf({ gateways, pipelines, controlPlane }: FaultStack): r
   return [...gateways, ...pipelines, controlPlane];
 }
 
-/** Name of a service that is not ready; undefined once all are. */
+/** Name of a service that is not ready; undefined once all services are ready. */
 export async function unreadyService(services: readonly ServicePart[]): Promise<string | undefined> {
   const ready = await Promise.all(services.map((service) => service.isReady()));
   return services.find((_, index) => ready[index] === false)?.name;

@@ -89,7 +89,9 @@ export function storeAssignments(
 
 const nothingStored: WrittenAssignment = { erased: false, assignments: new Map() };
 
-/** Inserts assignments that do not exist yet; returns their variants by `keyOf` the visitor they are stored with. */
+/**
+ * Inserts assignments that do not exist yet. Returns the variant of each inserted assignment by `keyOf` the assignment.
+ */
 async function insertAssignments(
   client: PoolClient,
   wanted: readonly FirstAssignment[],
