@@ -201,7 +201,7 @@ async function drain(evidence: () => Evidence): Promise<number> {
   }
 }
 
-/** Number of missing events at the destination with the most. */
+/** Number of missing events at the destination that misses the most. */
 function countLost(evidence: Evidence): number {
   return Math.max(...Object.values(judge(evidence).destinations).map(({ lost }) => lost));
 }

@@ -20,7 +20,7 @@ import { waitUntil } from '../machine/wait-until.ts';
 
 const connections = 64;
 const visitors = 1_000;
-/** Limit above any load, because the scenario measures the path and not the account's limit. */
+/** A limit above any load, because the scenario measures the path and not the account's limit. */
 const unlimited = {
   EXPERIMENT_ASSIGNMENTS_PER_S: '1000000',
 };

@@ -23,11 +23,11 @@ const subjects: readonly Subject[] = [
   { ratePerS: 1_000, shareMax: 0.4, eventMsMax: 0.4 },
 ];
 /**
- * Load that gets code compiled, as in an installation that has run for an hour. After only 8 s at 1,000/s, compiler
- * threads still used a fifth of the CPU at 50/s for another minute.
+ * Load after which code is compiled, as in an installation that has run for an hour. After only 8 s at 1,000/s,
+ * compiler threads still used a fifth of the CPU at 50/s for another minute.
  */
 const compiledAfter = { ratePerS: 2_000, seconds: 25 };
-/** Wait before the idle measurement, so that work left by the start and the load has ended, as at night. */
+/** Wait before the idle measurement, so that work caused by the start and the load has ended. */
 const quietSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 2 : 45);
 
 const titles: Readonly<Record<WorkCount, string>> = {
@@ -91,7 +91,7 @@ const bars: readonly Bar[] = [
   })),
 ];
 
-/** CPU use of the whole stack, and its work per event, at the rates of most installations. */
+/** CPU use of the whole stack, and its CPU time per event, at the rates of most installations. */
 export const idleAndSmall: Scenario = {
   name: 'idle-and-small',
   summary:

@@ -15,9 +15,9 @@ export type ArrivalsOptions = WarmUp & {
   readonly sink: Sink;
   readonly group: string;
   readonly measureMs: number;
-  /** Services whose heap use is measured meanwhile. */
+  /** Services whose heap use is measured at the same time. */
   readonly services?: readonly Service[];
-  /** Number of events that will arrive in total; the measurement ends once they have. */
+  /** Number of events that will arrive in total; the measurement ends once all of them have arrived. */
   readonly eventsMax?: number;
   /** Reads the CPU time in ms that processes have used so far, by name. */
   readonly cpuMs?: () => Promise<Readonly<Record<string, number>>>;
