@@ -12,7 +12,7 @@ import { pidsOfStack, startWholeStack } from '../whole-path/whole-stack.ts';
 const mebibyte = 1024 ** 2;
 const connections = { single: 64, batch: 8 };
 const batchRows = 500;
-/** Fraction of the time in which batches are sent; delivering their events one by one takes longer than accepting them. */
+/** Fraction of the time with batches; delivering their events one by one takes longer than accepting them. */
 const batchShare = 0.25;
 /** Wait until the garbage that the start left is collected. */
 const settleSeconds = 5;

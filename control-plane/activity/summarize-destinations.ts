@@ -22,7 +22,7 @@ export type DestinationSummary = {
   /** Whether the live version contains it and it is enabled there. */
   readonly isLive: boolean;
   readonly health: DestinationHealth;
-  /** Its dispatches of the last 15 minutes. */
+  /** Outcomes of its dispatches in the last 15 minutes. */
   readonly lately: Omit<HealthStep, 'at'>;
   readonly backlog: DestinationBacklog;
   readonly warnings: readonly string[];

@@ -33,7 +33,7 @@ export function recordAudit(em: EntityManager, principal: Principal, audited: Au
   );
 }
 
-/** As `recordAudit`, in a transaction of its own connection, without the ORM. */
+/** Records an action like `recordAudit`, but in a transaction on a separate connection, without the ORM. */
 export async function insertAudit(
   client: ClientBase,
   principal: Principal,
@@ -56,7 +56,7 @@ type AuditFilters = {
   readonly to: string | undefined;
   readonly collection: string | undefined;
   readonly entityId: string | undefined;
-  /** Finds the entries of a visitor, whose id is not stored. */
+  /** Selects the entries of this visitor. The id itself is not stored, only its hash. */
   readonly visitorId: string | undefined;
 };
 

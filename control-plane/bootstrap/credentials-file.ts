@@ -24,7 +24,7 @@ export async function readCredentials(path: string): Promise<Credentials | undef
   }
 }
 
-/** Writes the file as a whole or not at all, for its owner only. */
+/** Writes the file completely or not at all; only its owner can read it. */
 export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draftPath = `${path}.${randomUUID()}.tmp`;

@@ -26,7 +26,7 @@ const listed = Type.Object({
   ),
 });
 
-/** A single allowed event: the members of a list, and its last times. */
+/** A single allowed event: the members that it has in a list, and the times of its newest event and newest delivery. */
 const whole = Type.Object({
   ...listed.properties,
   lastTriggeredAt: nullable({
