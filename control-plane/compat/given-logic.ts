@@ -11,7 +11,7 @@ export const logicField = Type.Optional(nullable(logicSchema));
 /** A rule's conditions in a reply: any JSON object, not validated. */
 export const anyLogic = Type.Record(Type.String(), Type.Unknown());
 
-/** The logic to store; null for an empty one. */
+/** The condition to store; null for an empty one. */
 export function givenLogic(logic: JsonObject | null | undefined): JsonObject | null {
   const given = Object.entries(logic ?? {}).filter(([, part]) => part !== null && part !== undefined);
   return given.length === 0 ? null : Object.fromEntries(given);
