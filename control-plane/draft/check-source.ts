@@ -42,7 +42,7 @@ function listOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
-// URL parsers ignore white space and control characters, which no address is meant to hold.
+// URL parsers ignore white space and control characters, which no valid address contains.
 const unprintable = /[\s\p{Cc}]/u;
 
 function isWebUrl(text: string): boolean {

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { accountKeyContext } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 
-/** A public key as RFC 8037 writes it. */
+/** A public key in the format of RFC 8037. */
 export type PublicJwk = {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';

@@ -22,7 +22,7 @@ export type AssignmentQuotaOptions = {
 type Counted = { assignments: number; readonly countedAtMs: number };
 
 const accountsRemembered = 10_000;
-/** Other instances store assignments too, and erasures remove some. */
+/** A count is used this long, because other instances store assignments too, and erasures remove some. */
 const countedForMs = 600_000;
 
 export function createAssignmentQuota({ assignmentsMax, count, nowMs }: AssignmentQuotaOptions): AssignmentQuota {

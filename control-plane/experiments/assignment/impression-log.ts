@@ -92,7 +92,7 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
 type Impression = {
   readonly id: string;
   readonly accountId: string;
-  /** The caller's token; with a source's key the event belongs to that source. */
+  /** The caller's token; if it is a source's key, the event belongs to that source. */
   readonly token: ExperimentToken;
   readonly visitorId: string;
   readonly atMs: number;
@@ -106,7 +106,7 @@ type Impression = {
 /** Source id of impressions requested with the token of the experiment settings. */
 const experimentsSource = 'experiments';
 
-/** The impression as a line of a frame, and the partition it belongs to. */
+/** The impression as a line of a frame, and the partition to which it belongs. */
 function encodeImpression(
   { id, accountId, token, visitorId, atMs, experiment, variant, origin, url }: Impression,
   partitions: number,
