@@ -20,7 +20,7 @@ export type RunOptions = Lengths & {
   readonly destinations: readonly number[];
   /** Environment variables of the services in addition to a scenario's own. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Folder in which every thread of the services writes a CPU profile when it ends; undefined: no profiles. */
+  /** Folder in which every thread of the services writes a CPU profile when it ends; undefined for no profiles. */
   readonly profileFolder?: string;
 };
 

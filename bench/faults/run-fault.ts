@@ -178,7 +178,9 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   }
 }
 
-/** Waits until a request sent after the fault was acknowledged, or until the deadline; visitors continue meanwhile. */
+/**
+ * Waits until a request sent after the fault was acknowledged, or until the deadline. Visitors continue to send events.
+ */
 async function untilAcknowledged({ ledger }: Load, overMs: number): Promise<void> {
   const deadline = overMs + recoverDeadlineMs;
   while (performance.now() < deadline && !ledger.answers.some(({ sentMs }) => sentMs >= overMs)) await sleep(pollMs);

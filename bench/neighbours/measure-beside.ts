@@ -17,7 +17,7 @@ import { quietGroup } from './neighbourhood.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import { readBeside } from './read-beside.ts';
 
-/** Measurements of the quiet account during a slice, and of the services meanwhile. */
+/** Measurements of the quiet account during a slice, and of the services during the same time. */
 export type QuietRun = {
   readonly deliveredPerS: number;
   /** Time from the due time at the gateway to the arrival at the destination. */
@@ -205,7 +205,7 @@ const lookMs = 500;
 const settledCores = 0.25;
 const settleMs = 20_000;
 
-/** Waits until the services use hardly more than `usualCores`, or until a deadline, because retries may continue. */
+/** Waits until the services use hardly more than `usualCores`. A deadline ends the wait, because retries may continue. */
 export async function waitSettled(pids: readonly number[], usualCores = 0): Promise<void> {
   const deadline = performance.now() + settleMs;
   for (let last = await readUse(pids); performance.now() < deadline;) {

@@ -31,8 +31,8 @@ export function plainFigure(unit: Unit, better: Figure['better'], values: readon
 }
 
 /**
- * Ratio of subject to reference, round by round, because both were measured on the same machine at the same time.
- * Rounds beyond the shorter list are left out.
+ * Ratio of subject to reference, computed for each round, because in one round both had the same machine at about the
+ * same time. Rounds beyond the shorter list are left out.
  */
 export function ratioFigure(subject: readonly number[], reference: readonly number[]): Figure {
   return plainFigure(

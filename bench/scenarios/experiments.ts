@@ -153,7 +153,7 @@ function measureOnce(
 
 const isFirst = (kind: Kind): boolean => kind === 'first' || kind === 'gatewayFirst';
 
-/** Number of stored assignments of visitors who had none before. */
+/** Number of stored assignments of visitors who had no assignment before. */
 async function countStored(databaseUrl: string): Promise<number> {
   const session = new Client({ connectionString: databaseUrl, query_timeout: firstDeadlineMs });
   await session.connect();

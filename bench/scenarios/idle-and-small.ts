@@ -43,8 +43,9 @@ const nameOf = (ratePerS: number): string =>
 
 /**
  * Limits per event at 50/s, as counts, which do not depend on the machine. A frame in both logs is eight messages: it
- * is published, answered, handed out and acknowledged twice. At 50/s nearly every event is a frame of its own, because
- * a single event never waits for others. Fewer than eight messages per event require larger frames, and thus a delay.
+ * is published, answered, handed out and acknowledged twice. At 50/s nearly every event has a separate frame, because a
+ * single event never waits for others. Fewer than eight messages per event would require larger frames, and thus a
+ * delay.
  */
 const countedAtRate = 50;
 const countLimits = [

@@ -22,7 +22,7 @@ const group = 'in';
  * rate.
  */
 const deliveriesPerS = 500;
-/** Maximum number of accounts that receive events, each through a connection of its own. */
+/** Maximum number of accounts that receive events, each through a separate connection. */
 const activeAccountsMax = 250;
 const publishes = 10;
 const liveDeadlineMs = 60_000;

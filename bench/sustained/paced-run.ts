@@ -64,7 +64,7 @@ const windowMs = 500;
 const tailMs = 1_000;
 
 /**
- * Sends load for a while and counts what arrives meanwhile; then waits until everything accepted has arrived.
+ * Sends load for a while and counts the events that arrive; then waits until everything accepted has arrived.
  * Large: one measurement from start to end.
  */
 export async function runPaced(options: PacedOptions): Promise<Paced> {

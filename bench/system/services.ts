@@ -10,7 +10,7 @@ import { readMetrics } from './metrics-page.ts';
 
 export type Service = {
   readonly pid: number;
-  /** URL of the service's API or, if it has none, of its metrics. */
+  /** URL of the service's API or, if it has no API, of its metrics. */
   readonly url: string;
   readonly metricsUrl: string;
   /** Measures the heap use of all threads; only one caller may use it at a time. */

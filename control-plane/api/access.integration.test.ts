@@ -46,7 +46,7 @@ const withIds = (text: string, from: FilledIds): string =>
   });
 const describe = ({ method, path, asLibrary }: TableRoute): string =>
   `${method} ${path}${asLibrary ? ' of the library' : ''}`;
-/** Whether a route's path names an entity. Ids in a query have a test of their own. */
+/** Whether a route's path names an entity. Ids in a query have a separate test. */
 const hasId = ({ path }: TableRoute): boolean => path.replace(/\?.*/, '').includes('{');
 
 /** The status that a route returns for a key. The body of a stream is not read. */

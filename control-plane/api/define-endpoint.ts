@@ -125,7 +125,7 @@ type Declared<Path extends string, Query extends TObject, Body extends TSchema, 
 
 /**
  * Declares an endpoint. `handle` gets the parameters of its path, a query and a body that fit their schemas, and the
- * services of `uses` beside the core ones:
+ * services of `uses` in addition to the core ones:
  *
  *     defineEndpoint({
  *       method: 'GET',

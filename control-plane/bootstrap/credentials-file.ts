@@ -14,7 +14,7 @@ export type Credentials = {
   readonly destinationId?: string;
 };
 
-/** The file's credentials; undefined when there is no such file or it holds no key. */
+/** The file's credentials; undefined if there is no such file, or if it holds no key. */
 export async function readCredentials(path: string): Promise<Credentials | undefined> {
   try {
     const value = JSON.parse(await readFile(path, 'utf8')) as unknown;

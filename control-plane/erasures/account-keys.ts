@@ -24,7 +24,7 @@ export async function listAccountKeys(pool: Pool, accountId: string): Promise<re
 
 export type AccountSigner = { readonly kid: string; sign(bytes: Buffer): Buffer };
 
-/** Signs with the newest key of an account; creates a key if the account has none. */
+/** Signs with the newest key of an account; creates a key if the account has no key. */
 export async function accountSigner(
   pool: Pool,
   secretBox: SecretBox,

@@ -39,7 +39,10 @@ export type RecentEventRecord = {
   /** Distinguishes the event from others with the same id. */
   readonly origin: number;
   readonly body: JsonObject;
-  /** The decision of the tracking plan; null if it made none. */
+  /**
+   * The tracking plan's decision. Null if the event broke no rule, or if it is not a test event and broke only rules
+   * that report.
+   */
   readonly plan: PlanRecord | null;
   readonly outcomes: readonly OutcomeRecord[];
 };

@@ -88,7 +88,9 @@ export type Verdict = {
   readonly afterWithdrawal: number;
   /** Longest time without a 200 to any request. */
   readonly longestSilenceMs: number;
-  /** From the end of the fault to the first 200 for a request sent after it. NaN: there was none. */
+  /**
+   * From the end of the fault to the first 200 for a request sent after the fault. NaN if there was no such response.
+   */
   readonly firstAcknowledgementMs: number;
   /**
    * From the end of the fault until each destination received an event first sent after it. NaN if a destination

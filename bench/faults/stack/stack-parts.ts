@@ -38,7 +38,7 @@ export type ServicePart = Part & {
 export type ServiceRun = {
   /** Settings added to the stack's own. */
   readonly env?: Env;
-  /** Folder of a built checkout whose code runs; undefined: this checkout. */
+  /** Folder of a built checkout whose code runs; undefined for this checkout. */
   readonly checkout?: string | undefined;
 };
 
@@ -145,7 +145,7 @@ export type ServiceOptions = {
   readonly metricsVariable: string;
   readonly env: Env;
   readonly nodeArgs: readonly string[];
-  /** Folder of the checkout whose code runs until `runAs` changes it; undefined: this one. */
+  /** Folder of the checkout whose code runs until `runAs` changes it; undefined for this checkout. */
   readonly checkout: string | undefined;
 };
 

@@ -60,7 +60,7 @@ export type FaultStack = {
   readonly controlPlane: ServicePart;
   readonly log: readonly LogNode[];
   readonly postgres: DatabasePart;
-  /** PostgreSQL's standby; throws if the shape has none. */
+  /** PostgreSQL's standby; throws if the shape has no standby. */
   readonly standby: StandbyPart;
   /** Directs new connections to the database to this server. */
   leadDatabaseTo(server: DatabasePart): void;
@@ -72,9 +72,12 @@ export type FaultStack = {
   setClocks(offMs: number): Promise<void>;
   /** Enables (`known`) or disables (`gone`) the name server for all services. */
   setNames(state: 'known' | 'gone'): Promise<void>;
-  /** Network between services, log and database, and between the log's nodes; throws if the shape has none. */
+  /** Network between services, log and database, and between the log's nodes; throws if the shape has no network. */
   readonly network: Network;
-  /** A trusted and an expired certificate for the destination that the fault controls; throws if there are none. */
+  /**
+   * A trusted and an expired certificate for the destination that the fault controls; throws if the shape has no
+   * certificates.
+   */
   readonly certificates: Certificates;
   /** SECRETS_KEY of the control plane and the pipelines. */
   readonly secretsKey: string;
@@ -174,7 +177,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
   const roles = checkout === undefined ? await migrateWithRoles(postgres.url) : undefined;
   const databaseOf = (service: FaultService): string =>
     (service === 'gateway' ? undefined : roles?.[logUserOf[service]]) ?? postgres.url;
-  /** The log and database addresses of a service; each service has relays of its own, so that it can be cut off. */
+  /** The log and database addresses of a service. Each service has its own relays, so that it can be cut off. */
   const addressesFor = async (
     name: string,
     service: FaultService,

@@ -36,7 +36,10 @@ type Waiting = {
 
 type Lane = { readonly frame: FrameWriter; readonly waiting: Waiting[]; publishing: boolean };
 
-/** As in the gateway, each partition has one frame in flight; events that arrive meanwhile form the next frame. */
+/**
+ * As in the gateway, each partition has one frame in flight; events that arrive while it is in flight form the next
+ * frame.
+ */
 export function createImpressionLog({ connection, partitions }: ImpressionLogOptions): ImpressionLog {
   const writerId = uuidv7();
   const lanes = new Map<number, Lane>();
