@@ -23,7 +23,10 @@ function writeDigits(bytes: Buffer, at: number, width: number, value: number): v
   }
 }
 
-/** The bytes of a request with slots. Each connection has its own copy, because an earlier write may still read it. */
+/**
+ * The bytes of a request with slots. Each connection has its own copy, because a write in progress may still read the
+ * bytes.
+ */
 export class RequestTemplate {
   readonly bytes: Buffer;
   /** How many sequence numbers one send uses. */

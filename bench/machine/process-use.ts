@@ -1,9 +1,9 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 
 /**
- * CPU time that all threads of a process have used so far, in ms; NaN if the system does not report it. Read from the
- * scheduler's counters, because `/proc/<pid>/stat` samples at clock ticks, and charges whole ticks to work that a timer
- * starts at a tick.
+ * CPU time that all threads of a process have used so far, in ms; NaN if the system does not report it. It is read from
+ * the scheduler's counters, because `/proc/<pid>/stat` samples at clock ticks, and charges whole ticks to work that a
+ * timer starts at a tick.
  */
 export async function processCpuMs(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);

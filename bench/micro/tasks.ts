@@ -44,7 +44,7 @@ const batchRows = 1_000;
 const nowMs = 1_760_000_000_000;
 const windowMs = 24 * 3_600_000;
 
-/** Number of different inputs of a kind; with a single one, the compiler could compute the result once. */
+/** Number of different inputs of each kind; with a single input, the compiler could compute the result only once. */
 const varieties = 64;
 
 /** Returns a function that cycles through `varieties` prepared values. */

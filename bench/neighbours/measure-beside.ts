@@ -205,7 +205,7 @@ const lookMs = 500;
 const settledCores = 0.25;
 const settleMs = 20_000;
 
-/** Waits until the services use hardly more than `usualCores`. A deadline ends the wait, because retries may continue. */
+/** Waits until the services use hardly more than `usualCores`. A deadline limits the wait: retries may continue. */
 export async function waitSettled(pids: readonly number[], usualCores = 0): Promise<void> {
   const deadline = performance.now() + settleMs;
   for (let last = await readUse(pids); performance.now() < deadline;) {

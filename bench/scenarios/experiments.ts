@@ -167,7 +167,10 @@ async function countStored(databaseUrl: string): Promise<number> {
   }
 }
 
-/** Requests assignments until every visitor has one: the first request is a write, and the scenario measures reads. */
+/**
+ * Requests assignments until every visitor has an assignment: a visitor's first request is a write, and the scenario
+ * measures reads.
+ */
 async function makeKnown(
   stage: Stage,
   { url, token }: { readonly url: string; readonly token: string },

@@ -39,7 +39,7 @@ const windowMs = 500;
 const warmUpShareMax = 0.4;
 const firstDeadlineMs = 60_000;
 
-/** Measures arrivals at a sink: waits for the first, warms up, and counts from then on. */
+/** Measures arrivals at a sink: waits for the first arrival, warms up, and counts from then on. */
 export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived> {
   const { sink, group, warmUpMs, warmUpMaxMs, measureMs, eventsMax = Number.POSITIVE_INFINITY, onWindow } = options;
   const { cpuMs = () => Promise.resolve({}) } = options;

@@ -23,7 +23,7 @@ export type PacedOptions = WarmUp & {
   readonly measureMs: number;
   /** Deliveries that one request causes: the number of its events times the number of destinations of each event. */
   readonly eventsPerRequest: number;
-  /** Sluice's pipeline, if the path has one; the run fails if it has rejected an event. */
+  /** Sluice's pipeline, if the path has one; the run fails if the pipeline has rejected an event. */
   readonly pipeline?: Service;
   /** Services whose heap use is measured at the same time. */
   readonly services?: readonly Service[];

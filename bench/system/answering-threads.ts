@@ -2,7 +2,7 @@
 export type AnsweringThreads = {
   /** Adds a thread that has reported itself; has no effect if the thread has already ended. */
   add(threadId: number): void;
-  /** Whether all threads that still run are among those that answered. */
+  /** Whether all threads that are still running have answered. */
   areAllOf(answered: { has(threadId: number): boolean }): boolean;
 };
 

@@ -56,7 +56,7 @@ export type Endpoint = {
   readonly summary: string;
   readonly query: TObject | undefined;
   readonly body: TSchema | undefined;
-  /** A request without a body counts as one with `{}`. */
+  /** Whether a request without a body counts as a request with the body `{}`. */
   readonly bodyOptional: boolean;
   /** For a stream, the schema of each of its messages. */
   readonly reply: TSchema;
@@ -84,7 +84,7 @@ export type Audits = {
   readonly action: string;
   /** The parameter of the path that identifies the entity read. */
   readonly entity?: string;
-  /** The entity read, if the query names it. */
+  /** Id of the entity that was read, if the query names it. */
   entityOf?(query: Readonly<Record<string, unknown>>): string | undefined;
 };
 

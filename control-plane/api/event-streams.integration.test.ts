@@ -40,7 +40,7 @@ async function follow(baseUrl: string, path: string, headers: Headers): Promise<
     isOpen = false;
   };
   const ended = readAll();
-  // Rejects if the stream is still open when its test ends, which aborts it.
+  // `ended` rejects if the test ends while the stream is still open, because the test then aborts the stream.
   ended.catch(() => undefined);
   return { ended, isOpen: () => isOpen };
 }

@@ -83,8 +83,8 @@ export async function listAudit(
 }
 
 /**
- * The id of a visitor for an audit entry. On storing, a trigger replaces the hash by a keyed one, so that a reader of
- * the table cannot guess ids.
+ * Hash of a visitor's id, for an audit entry. When the entry is stored, a trigger replaces the hash with a keyed hash,
+ * so that a reader of the table cannot guess ids.
  */
 export function hashedVisitor(id: string): string {
   return createHash('sha256').update(id).digest('hex');

@@ -308,7 +308,7 @@ test('erasure: a process killed during an attempt loses no erasure, and no desti
   await expect.poll(() => early.figures?.pending).toBeGreaterThan(0);
   await early.stop();
   expect(asked).toBe(2);
-  // A process that was suspended while another took over its attempt cannot settle it.
+  // A process that was suspended cannot settle its attempt if another process has taken over the attempt.
   const at = new Date(Date.now() + 3 * hourMs);
   const claim = { now: at, leaseEndsAt: at, max: 100, ofAccountMax: 2 };
   const claimed = async () => (await claimTargets(pool, claim)).find((one) => one.erasureId === erasureId);

@@ -59,7 +59,7 @@ export type Evidence = {
 export type Delivered = {
   readonly delivered: number;
   readonly lost: number;
-  /** Acknowledged events that are missing because the fault destroyed them, which it may. */
+  /** Acknowledged events that are missing because the fault destroyed them; the fault is allowed to do so. */
   readonly destroyed: number;
   /** Repeated deliveries of an event under an Idempotency-Key that was already used for this event. */
   readonly repeated: number;

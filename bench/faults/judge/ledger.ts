@@ -23,7 +23,7 @@ export type Refusal = {
   readonly kind: string;
 };
 
-/** Records the events sent, those acknowledged with 200, and when. */
+/** Records which events were sent, which of them were acknowledged with 200, and when. */
 export class Ledger {
   readonly entries: LedgerEntry[] = [];
   readonly refusals: Refusal[] = [];

@@ -14,7 +14,7 @@ export type BlockDisk = {
   cutPower(): Promise<void>;
   /** Makes the file system report an internal error, after which it refuses all writes. */
   makeReadOnly(): Promise<void>;
-  /** Unmounts the disk and mounts it again, as at a reboot: synced data is there. No process may use it. */
+  /** Unmounts the disk and mounts it again, as at a reboot; synced data is kept. No process may be using the disk. */
   startAgain(): Promise<void>;
   remove(): Promise<void>;
 };

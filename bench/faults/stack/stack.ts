@@ -296,7 +296,7 @@ async function createCertificates(folder: string): Promise<Certificates & { read
   return { good: await authority.server(), expired: await authority.expiredServer(), caFile };
 }
 
-/** Moves a run's folder to where the next run does not remove it. */
+/** Moves a run's folder to a place from which the next run does not remove it. */
 async function keepFolder(path: string, say: (line: string) => void): Promise<void> {
   const kept = `${await mkdtemp(join(tmpdir(), 'sluice-faults-'))}/stack`;
   await rename(path, kept);

@@ -62,7 +62,7 @@ function Arrived({ source, at }: { readonly source: Source; readonly at: string 
 }
 
 /**
- * A note that the source accepts no events yet. If the draft has no other changes, it offers to publish the source
+ * A note that the source accepts no events yet. If all changes of the draft are to sources, it offers to publish them
  * immediately.
  */
 function NotPublished(): ReactElement {

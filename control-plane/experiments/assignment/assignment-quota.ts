@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 /** Number of assignments that each account has stored: counted at intervals, and updated in between. */
 export type AssignmentQuota = {
   /**
-   * Whether the account may store another assignment. Waits for the first count of an account; later counts, which take
-   * longer the more assignments there are, run in the background.
+   * Whether the account may store another assignment. Waits for the first count of an account. Later counts run in the
+   * background, because they take longer the more assignments there are.
    */
   hasRoom(accountId: string): Promise<boolean>;
   noteStored(accountId: string): void;

@@ -28,7 +28,7 @@ export type ExperimentLimits = {
 export type ExperimentRates = Readonly<Record<ExperimentCost, number>> & { readonly pageWorkMax: number };
 
 const accountsRemembered = 10_000;
-/** Burst: seconds of a rate that may be used at once. */
+/** Burst: the units of this many seconds may be used at once. */
 const burstS = 2;
 
 export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits {
