@@ -20,16 +20,16 @@ export type RunOptions = Lengths & {
   readonly destinations: readonly number[];
   /** Environment variables of the services in addition to a scenario's own. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Folder in which every thread of the services writes a CPU profile when it ends; undefined: no profiles. */
+  /** Folder in which every thread of the services writes a CPU profile when it ends; undefined for no profiles. */
   readonly profileFolder?: string;
 };
 
 /** Lengths of the parts of a run. */
 export type Lengths = {
   readonly seconds: number;
-  /** Minimum of a warm-up, which continues until the rate is steady. */
+  /** Minimum duration of a warm-up, which continues until the rate is steady. */
   readonly warmUpSeconds: number;
-  /** Maximum of a warm-up, steady or not. */
+  /** Maximum duration of a warm-up, whether the rate is steady or not. */
   readonly warmUpSecondsMax: number;
   readonly rounds: number;
   readonly minutes: number;
@@ -103,7 +103,7 @@ export function readOrder(
   const [name, ...operands] = program.args;
   const flags = program.opts<Flags>();
   const unknown = Object.keys(flags.set ?? {}).filter((variable) => !variables.has(variable));
-  // With a mistyped name, the default would be measured and reported as the setting.
+  // If the name is mistyped, the default would be measured and reported as the setting.
   if (unknown.length > 0) return wrong(`neither gateway nor pipeline reads ${unknown.join(', ')}`);
   return orderOf(name, operands, flags, scenarios);
 }

@@ -83,7 +83,7 @@ export async function runScenario(
   const { attempt } = attempts;
   const stolenTime = watchStolenTime();
   const run = stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
-  // The watch of stolen time ends even if the run fails.
+  // Stolen time is no longer watched after the run, even if the run fails.
   const [result, stolen] = await Promise.all([run, run.then(stolenTime, stolenTime)]);
   progress.clear();
   const { name, summary, bars } = scenario;

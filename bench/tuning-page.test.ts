@@ -27,7 +27,7 @@ function readDefault(text: string): unknown {
 const rows = page.split('\n').flatMap((line): [string, unknown][] => {
   const [, first = '', second = ''] = line.split('|').map((cell) => cell.trim());
   const names = [...first.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name = '']) => name);
-  // `5, 16 KiB` gives the defaults of two variables, `100,000` of one.
+  // `5, 16 KiB` gives the defaults of two variables, and `100,000` gives the default of one variable.
   const texts = names.length > 1 ? second.split(', ') : [second];
   return names.map((name, at) => [name, readDefault(texts[at] ?? '')]);
 });

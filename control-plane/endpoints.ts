@@ -32,7 +32,7 @@ import { visitorEndpoints } from './visitors/endpoints.ts';
 import { erasureEndpoints } from './erasures/erasure-endpoints.ts';
 import { suppressionEndpoints } from './visitors/suppression-endpoints.ts';
 
-// Destinations and sources have endpoints of their own.
+// Destinations and sources have their own endpoints.
 const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
 
 /** Every operation of Sluice's own configuration interface, in the order of its OpenAPI document. */

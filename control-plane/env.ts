@@ -65,7 +65,7 @@ export type ControlPlaneEnv = ReturnType<typeof readControlPlaneEnv>;
 /** The environment of the command that migrates. */
 export const { variables: migrateEnv, read: readMigrateEnv } = defineEnv({ ...databaseEnv, ...roleLoginsEnv });
 
-/** Commands beside a local stack use its servers if the shell names none. */
+/** Commands that run next to a local stack use the stack's servers, unless the shell names others. */
 const usualSource = () => besideStack(process.env);
 
 /** The environment of a command that works on the database and on secrets sealed there. */

@@ -66,7 +66,8 @@ test('compare: seven rounds nearly always show a drop by a tenth', () => {
 test('compare: the confidence interval is the one computed by hand with the textbook formula', () => {
   const logs = (...values: number[]): Figure => plainFigure('ms', 'less', values.map(Math.exp));
   const { low, high } = compare(logs(1, 2, 3), logs(3, 4, 5))?.interval ?? { low: 0, high: 0 };
-  // The difference of the means is 2, its standard error √(1/3 + 1/3), and t for four degrees of freedom 2.776.
+  // The means differ by 2, the standard error of this difference is √(1/3 + 1/3), and t for four degrees of freedom is
+  // 2.776.
   expect([Math.log(low), Math.log(high)]).toEqual([expect.closeTo(-0.267, 2), expect.closeTo(4.267, 2)]);
 });
 

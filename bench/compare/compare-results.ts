@@ -43,14 +43,16 @@ export function compareResults(before: StoredResult, after: StoredResult): Compa
   });
 }
 
-/** The values of the rounds if both results have values; otherwise, for both, the mean of each round's readings. */
+/**
+ * The values of the rounds. If one of the results has no values, the mean of each round's readings, for both results.
+ */
 function valuesOfRounds(before: Figure, after: Figure): [readonly number[], readonly number[]] {
   if (before.values !== undefined && after.values !== undefined) return [before.values, after.values];
   const means = ({ rounds }: Figure): number[] => rounds.map((round) => meanOf(round.filter(Number.isFinite)));
   return [means(before), means(after)];
 }
 
-/** Worse or better only if the whole interval lies on that side by more than the minimum change. */
+/** Returns worse or better only if the whole interval lies on that side of 1, by more than the minimum change. */
 export function judge(better: Figure['better'], interval: Interval | undefined): Verdict {
   if (interval === undefined) return 'unknown';
   const isHigher = interval.low > 1 + leastChange;

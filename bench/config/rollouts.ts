@@ -6,15 +6,18 @@ import { accountDocument } from './account-document.ts';
 import type { BenchAccount } from './account-document.ts';
 
 export type Rollouts = {
-  /** Publishes an account's configuration. Resolves with the time in ms until every process reported that it runs. */
+  /**
+   * Publishes an account's configuration. Resolves with the time in ms until every process reported that it runs this
+   * configuration.
+   */
   publish(account: BenchAccount): Promise<number>;
   close(): Promise<void>;
 };
 
 /**
  * Publishes as the control plane does, and learns from the leases in the log which revision each process runs. A
- * process reports a new revision there immediately, at no cost to the measurement; reading its metrics page, with a
- * thousand destinations, would take longer than the configuration change.
+ * process reports a new revision there immediately, at no cost to the measurement. Its metrics page lists a thousand
+ * destinations, so reading that page would take longer than the configuration change.
  */
 export async function openRollouts(natsUrl: string, processes: number, deadlineMs: number): Promise<Rollouts> {
   const connection = await connectLog({ url: natsUrl, name: 'bench-rollouts' });

@@ -6,7 +6,10 @@ import type { Delivered, Verdict } from './judge/judge.ts';
 
 export type NamedOutcome = { readonly name: string; readonly outcome: FaultOutcome };
 
-/** The forbidden effects of faults, each totalled over all faults of a run; the worse of two destinations counts. */
+/**
+ * The forbidden effects of faults, each totalled over all faults of a run. Where two destinations differ, the higher
+ * count is used.
+ */
 export const faultBars: readonly Bar[] = [
   { id: 'lost', text: 'acknowledged events that never arrived', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'doubled', text: 'events that arrived under a second key', limit: 0, unit: 'count', ask: 'at-most' },

@@ -32,7 +32,7 @@ export type FaultRun = {
   readonly drainMs: number;
   /** Events that arrived only after this run had killed every process: stored, but stuck. */
   readonly stuck: number;
-  /** Peak of the services' resident memory, added up. */
+  /** Peak of the total resident memory of the services. */
   readonly peakMemoryBytes: number;
   /** Problem that the fault's own check or the check of withheld events found. */
   readonly problem: string | undefined;
@@ -92,7 +92,7 @@ async function mountDisk(disk: Fault['disk'], folder: string): Promise<Partial<F
   }
 }
 
-/** The disks of a fault; reading a disk that the fault did not request throws. */
+/** The disks that a fault requested; reading any other disk throws. */
 const askedFor = (disks: Partial<FaultDisks>): FaultDisks => ({
   get memory() {
     if (disks.memory === undefined) throw new Error('the fault did not request a disk in memory');
@@ -178,7 +178,9 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   }
 }
 
-/** Waits until a request sent after the fault was acknowledged, or until the deadline; visitors continue meanwhile. */
+/**
+ * Waits until a request sent after the fault was acknowledged, or until the deadline. Visitors continue to send events.
+ */
 async function untilAcknowledged({ ledger }: Load, overMs: number): Promise<void> {
   const deadline = overMs + recoverDeadlineMs;
   while (performance.now() < deadline && !ledger.answers.some(({ sentMs }) => sentMs >= overMs)) await sleep(pollMs);
@@ -201,12 +203,12 @@ async function drain(evidence: () => Evidence): Promise<number> {
   }
 }
 
-/** Number of missing events at the destination with the most. */
+/** Number of missing events at the destination that misses the most. */
 function countLost(evidence: Evidence): number {
   return Math.max(...Object.values(judge(evidence).destinations).map(({ lost }) => lost));
 }
 
-/** Samples the services' resident memory, added up; `stop` returns the peak in bytes. */
+/** Samples the total resident memory of the services; `stop` returns the peak in bytes. */
 function watchMemory(stack: FaultStack): { stop(): Promise<number> } {
   let peak = 0;
   const stopping = new AbortController();

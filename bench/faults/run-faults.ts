@@ -18,7 +18,7 @@ import { endStacks } from './stack/stack.ts';
 type Say = (text: string) => void;
 type FaultRunOrder = Extract<FaultOrder, { readonly kind: 'run' }>;
 
-/** Not the folder of kept results, because most runs only investigate one fault. */
+/** Results are not stored in the folder of kept results, because most runs only investigate one fault. */
 const resultsFolder = fileURLToPath(new URL('dist/faults/', topFolder));
 const summary = 'a stack broken under load: the outcome of every acknowledged event';
 

@@ -18,7 +18,7 @@ export type LoadOptions = {
 /** Visitors that send until `stop`. */
 export type Load = {
   readonly ledger: Ledger;
-  /** Sends no new requests; resolves when the requests in flight were answered or timed out. */
+  /** Sends no new requests; resolves when the requests in flight have been answered or have timed out. */
   stop(): Promise<void>;
 };
 

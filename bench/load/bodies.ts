@@ -31,7 +31,10 @@ export function batchBody(token: string, rows: number): string {
   return JSON.stringify({ token, events: Array.from({ length: rows }, () => row) });
 }
 
-/** Times of an event and its request, as server libraries send them; only their difference counts, so none expires. */
+/**
+ * Times of an event and its request, as server libraries send them. Only their difference counts, so these times never
+ * expire.
+ */
 const happened = '2026-11-22T12:00:00.000Z';
 const sent = '2026-11-22T12:00:00.250Z';
 

@@ -14,7 +14,7 @@ export class HttpConnection {
   readonly #onAnswer: Answered;
   readonly #onFailure: (error: Error, connection: HttpConnection) => void;
   #partial: Buffer | undefined;
-  /** Length and status of the last response, which the next one nearly always shares. */
+  /** Length and status of the last response; the next response nearly always has the same length and status. */
   #usualBytes = -1;
   #usualStatus = 0;
 

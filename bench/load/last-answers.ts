@@ -6,8 +6,8 @@ const lastAnswersMs = 5_000;
 const pollMs = 1;
 
 /**
- * Waits, when a measurement ends, for the requests in flight, so that the slowest are included. Returns the number
- * still unanswered, which count in the percentiles with their waiting time so far.
+ * Waits, when a measurement ends, for the requests in flight, so that the slowest are included. Returns the number of
+ * requests still unanswered; these count in the percentiles with their waiting time so far.
  */
 export async function takeLastAnswers(
   pool: Pick<ConnectionPool, 'inFlight' | 'waitingSince'>,

@@ -38,8 +38,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   return openLoop(options, { ratePerS, givesUpAfterMs }, timing);
 }
 
-// The channel keeps the process running until its order arrives: a listener alone does so in Node 20, but not in newer
-// versions.
+// Keeps the process running until its order arrives: a listener alone does so in Node 20, but not in newer versions.
 process.channel?.ref();
 process.once('message', (order: LoadOrder) => {
   void run(order).then((result) => tell({ kind: 'result', result }));

@@ -9,7 +9,10 @@ export type LoadOrder = WarmUp & {
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly measureMs: number;
-  /** Requests per second, independent of responses. Without it, each connection sends as soon as it is answered. */
+  /**
+   * Requests per second, independent of responses. Without a rate, each connection sends again as soon as it is
+   * answered.
+   */
   readonly ratePerS?: number;
   /**
    * Only with a rate: drops a request that has waited this long for a connection, in ms. By default every request is
@@ -20,8 +23,8 @@ export type LoadOrder = WarmUp & {
   readonly headers?: Readonly<Record<string, string>>;
   readonly sequenceFrom: number;
   /**
-   * First sends the requests, for `ms`, to another server such as the sink, as fast as it answers, so that the load
-   * generator is warm when it measures a newly started service.
+   * Before the measurement, sends the requests for `ms` to another server, such as the sink, as fast as that server
+   * answers. The load generator is then warm when it measures a newly started service.
    */
   readonly rehearsal?: { readonly url: string; readonly ms: number };
 };

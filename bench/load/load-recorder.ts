@@ -79,7 +79,7 @@ export class LoadRecorder {
     this.recordLate(status, latencyMs);
   }
 
-  /** Records a response after the end, which counts in the percentiles but not in the rate. */
+  /** Records a response that arrived after the end; it counts in the percentiles but not in the rate. */
   recordLate(status: number, latencyMs: number): void {
     this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
     recordMs(this.#all, latencyMs);

@@ -42,7 +42,7 @@ export function resultOf(
   };
 }
 
-/** Whether every request was answered with 200, without which a measurement is worthless. */
+/** Whether every request was answered with 200; otherwise the measurement is worthless. */
 export function isAllAccepted({ answers, byStatus, failures, unanswered }: LoadResult): boolean {
   return answers > 0 && Object.keys(byStatus).every((status) => status === '200') && failures + unanswered === 0;
 }

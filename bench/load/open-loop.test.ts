@@ -43,9 +43,9 @@ test('arrivals: requests due before a time are skipped, and no others', () => {
 test('arrivals: requests that become due while a server stands still count as waiting from their due times', () => {
   const { corrected, naive } = simulate();
   expect(corrected.answers).toBe(naive.answers);
-  // A third of the time was lost, so far more than 1 % of the requests waited long.
+  // The server stood still for a third of the time, so far more than 1 % of the requests waited long.
   expect(corrected.percentiles().p90).toBeGreaterThan(500);
   expect(corrected.percentiles().max).toBeGreaterThan(990);
-  // Counted from the time of sending, only the one sent during the standstill waited long.
+  // If latency counts from the time of sending, only the request sent during the standstill waited long.
   expect(naive.percentiles().p99).toBeLessThan(2);
 });

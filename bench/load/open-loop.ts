@@ -40,7 +40,7 @@ export async function openLoop(
     while (free.length > 0) {
       const dueMs = arrivals?.take(nowMs);
       if (dueMs === undefined) return;
-      // Takes the connection that was idle longest, so that all connections and their bodies are used at low rates too.
+      // Uses the connection that was idle longest, so that all connections and their bodies are used at low rates too.
       const lane = free.shift();
       if (lane === undefined) return;
       pool.send(lane, dueMs);

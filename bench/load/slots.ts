@@ -23,7 +23,10 @@ function writeDigits(bytes: Buffer, at: number, width: number, value: number): v
   }
 }
 
-/** The bytes of a request with slots. Each connection has its own copy, because an earlier write may still read it. */
+/**
+ * The bytes of a request with slots. Each connection has its own copy, because a write in progress may still read the
+ * bytes.
+ */
 export class RequestTemplate {
   readonly bytes: Buffer;
   /** How many sequence numbers one send uses. */
@@ -46,7 +49,8 @@ export class RequestTemplate {
       writeDigits(this.bytes, at, widths.sequence, sequence + index);
     }
     for (const [index, at] of this.#visitorAt.entries()) {
-      // A prime step shares no factor with the usual counts, so every visitor is reached before one repeats.
+      // The prime step shares no factor with the usual numbers of visitors, so every visitor is used before one
+      // repeats.
       writeDigits(this.bytes, at, widths.visitor, ((sequence + index) * 7919) % visitors);
     }
     const wholeMs = Math.floor(dueMs);

@@ -31,7 +31,7 @@ function countOf(perS: (passedMs: number) => number): () => number {
 
 async function run(bounds: Parameters<typeof warmUp>[0], perS: (passedMs: number) => number) {
   const warming = warmUp(bounds, countOf(perS));
-  // Advances by a duration, because other timers of the process might never end.
+  // Advances by a duration instead of running all timers, because other timers of the process might never end.
   await vi.advanceTimersByTimeAsync(30_000);
   return warming;
 }

@@ -1,10 +1,10 @@
-/** Number of windows at the end that are compared with as many windows before them. */
+/** Number of windows at the end that are compared with the same number of windows before them. */
 const windowsCompared = 2;
 const changeMax = 0.05;
 
 /**
- * Whether a rate is steady: the mean of the last two windows is within five percent of the mean of the two before.
- * Single windows are not compared, because on a shared machine they always differ by more.
+ * Whether a rate is steady: the mean of the last two windows is within five percent of the mean of the two windows
+ * before. Single windows are not compared, because on a shared machine they always differ by more.
  */
 export function isSteady(perS: readonly number[]): boolean {
   if (perS.length < 2 * windowsCompared) return false;
@@ -30,8 +30,8 @@ export type WarmedUp = {
 const windowMs = 400;
 
 /**
- * Waits until `count` grows at a steady rate, within the given bounds. `isOver` ends the warm-up at a count even if the
- * rate is not steady, but not before its minimum has passed.
+ * Waits until `count` grows at a steady rate, within the given bounds. Once `isOver` returns true for the count, the
+ * warm-up ends even if the rate is not steady, but not before its minimum duration.
  */
 export async function warmUp(
   { warmUpMs, warmUpMaxMs = warmUpMs }: WarmUp,

@@ -6,9 +6,9 @@ import { describeStolenTime } from './stolen-time.ts';
 const syncMsMax = 2;
 /** On the machine of the kept results the loop takes 38 to 45 ms. */
 const loopMsMax = 80;
-/** Maximum ratio of median to minimum: on a core of its own, the loop takes the same time in each run. */
+/** Maximum ratio of median to minimum. If nothing else uses the core, the loop takes the same time in each run. */
 const loopUnevenMax = 1.25;
-/** Maximum of runnable processes per core in the minute before. */
+/** Maximum number of runnable processes per core during the minute before the run. */
 const loadPerCoreMax = 0.5;
 
 /**

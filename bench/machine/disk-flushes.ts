@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 
 /**
- * Number of flushes so far of the disk under a folder, for all processes, from the kernel's counters; concurrent fsyncs
- * share one flush. NaN if the system has no counter: it is not Linux, or the disk has no write cache.
- * https://docs.kernel.org/admin-guide/iostats.html, field 16 of a disk's statistics.
+ * Number of flushes of the disk that holds a folder, by all processes since boot, from the kernel's counters;
+ * concurrent fsyncs share one flush. NaN if the system has no such counter: it is not Linux, or the disk has no write
+ * cache. https://docs.kernel.org/admin-guide/iostats.html, field 16 of a disk's statistics.
  */
 export async function readDiskFlushes(folder: string): Promise<number> {
   const { dev } = await stat(folder);

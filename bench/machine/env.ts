@@ -1,8 +1,8 @@
 const needed = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS'];
 
 /**
- * The environment that processes of the bench inherit: without tuning variables, so that one left over in a terminal
- * changes no figure. Settings are given with --set, and stored in the result.
+ * The environment that processes of the bench inherit. Tuning variables are left out, so that a variable left over in a
+ * terminal does not change a figure. Settings are given with --set, and stored in the result.
  */
 export function inheritedEnv(): Readonly<Record<string, string>> {
   const pairs = needed.map((name) => [name, process.env[name]] as const);

@@ -1,9 +1,9 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 
 /**
- * CPU time that all threads of a process have used so far, in ms; NaN if the system does not report it. Read from the
- * scheduler's counters, because `/proc/<pid>/stat` samples at clock ticks, and charges whole ticks to work that a timer
- * starts at a tick.
+ * CPU time that all threads of a process have used so far, in ms; NaN if the system does not report it. It is read from
+ * the scheduler's counters, because `/proc/<pid>/stat` samples at clock ticks, and charges whole ticks to work that a
+ * timer starts at a tick.
  */
 export async function processCpuMs(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -34,7 +34,10 @@ async function readSchedule(pid: number, thread: string): Promise<readonly strin
   return (await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '')).split(' ');
 }
 
-/** CPU time so far of a process and of its children, running (PostgreSQL's sessions) or ended, in ms. */
+/**
+ * CPU time so far of a process and of its children, in ms. Includes ended children and running ones, such as
+ * PostgreSQL's sessions.
+ */
 export async function processFamilyCpuMs(pid: number): Promise<number> {
   const [own, ended, ...spent] = await Promise.all([
     processCpuMs(pid),
@@ -86,7 +89,7 @@ export async function peakMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmHWM')) ?? 0;
 }
 
-/** Resets `peakMemoryBytes` of a process if the system can (proc(5), clear_refs). */
+/** Resets the peak that `peakMemoryBytes` returns for a process, if the system supports it (proc(5), clear_refs). */
 export async function forgetPeakMemory(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => undefined);
 }

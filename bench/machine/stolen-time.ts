@@ -48,7 +48,9 @@ async function readCoreTime(): Promise<CoreTime | undefined> {
   return coreTimeOf(await readFile('/proc/stat', 'utf8').catch(() => ''));
 }
 
-/** user nice system idle iowait irq softirq steal; time of guests is included in the first two. */
+/**
+ * The counted states: user nice system idle iowait irq softirq steal. The time of guests is included in the first two.
+ */
 const statesCounted = 8;
 
 /** Reads the time of all cores from the text of /proc/stat; undefined if the text has no value. */

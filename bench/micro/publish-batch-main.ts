@@ -70,7 +70,7 @@ async function compare(connection: LogConnection, servers: readonly NatsServer[]
     batch: (messages) => publishBatch(connection, messages, timeoutMs),
   };
   const readings: Record<keyof typeof works, Reading[]> = { inFlight: [], batch: [] };
-  // Alternates between the two, so that a slow moment of the machine affects both.
+  // Alternates between batches and single publishes, so that a slow moment of the machine affects both.
   for (let round = 0; round < rounds; round += 1) {
     for (const name of ['inFlight', 'batch'] as const) {
       readings[name].push(await measure(works[name], servers, `${name}-${bytes}-${size}-${round}`, bytes, size));

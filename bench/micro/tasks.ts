@@ -44,7 +44,7 @@ const batchRows = 1_000;
 const nowMs = 1_760_000_000_000;
 const windowMs = 24 * 3_600_000;
 
-/** Number of different inputs of a kind; with a single one, the compiler could compute the result once. */
+/** Number of different inputs of each kind; with a single input, the compiler could compute the result only once. */
 const varieties = 64;
 
 /** Returns a function that cycles through `varieties` prepared values. */
@@ -72,7 +72,7 @@ export function microTasks(): readonly MicroTask[] {
 
 function filled(body: string, index = 1): Buffer {
   const template = new RequestTemplate(Buffer.from(body));
-  // The time must not end in a zero: JavaScript writes no trailing zero, so it would be kept as text.
+  // The time must not end in a zero: JavaScript writes no trailing zero, so the time would be kept as text.
   template.fill(index, 20_000, nowMs + index + 0.125);
   return template.bytes;
 }
@@ -205,7 +205,9 @@ function admitTasks(): MicroTask[] {
   ];
 }
 
-/** Cost of the search for personal data: for a sampled event, and for one beyond the budget of the second. */
+/**
+ * Cost of the search for personal data: for a sampled event, and for an event that exceeds the budget of its second.
+ */
 function samplingTasks(): MicroTask[] {
   const event = inTurn((index) => {
     const { event: own, visitor } = resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs + index);

@@ -6,8 +6,8 @@ export type AttackerMessage = { readonly kind: 'begun' } | { readonly kind: 'end
 
 const tell = (message: AttackerMessage): void => void process.send?.(message);
 
-// The channel keeps the process running, even with an attack that does nothing, until the attacker is stopped. It must
-// not end by itself, because its last message would be lost.
+// The channel keeps the process running until the attacker is stopped, even if the attack does nothing. If the process
+// ended by itself, its last message would be lost.
 process.channel?.ref();
 process.once('message', (order: AttackerOrder) => {
   const attack = [...controls, ...attacks].find(({ name }) => name === order.attack);

@@ -12,8 +12,8 @@ export type Attacker = {
 const endDeadlineMs = 60_000;
 
 /**
- * Attacks from a separate process at the lowest priority: a real attacker has machines of its own, so only the cost of
- * the attack to the services is measured.
+ * Attacks from a separate process at the lowest priority. A real attacker has its own machines, so only the cost that
+ * the attack causes in the services is measured.
  */
 export async function startAttacker(stage: Stage, attack: Attack, order: AttackerOrder): Promise<Attacker> {
   const child = await stage.startChild({ name: 'attacker', entry: 'bench/neighbours/attacker-main' });

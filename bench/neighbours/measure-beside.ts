@@ -17,18 +17,18 @@ import { quietGroup } from './neighbourhood.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import { readBeside } from './read-beside.ts';
 
-/** Measurements of the quiet account during a slice, and of the services meanwhile. */
+/** Measurements of the quiet account during a slice, and of the services during the same time. */
 export type QuietRun = {
   readonly deliveredPerS: number;
-  /** From the due time at the gateway to the arrival at the destination. */
+  /** Time from the due time at the gateway to the arrival at the destination. */
   readonly latencies: Histogram;
   /** 90th percentile of the time that the control plane takes to list the account's sources. */
   readonly readP90Ms: number;
   readonly pipelineBytes: number;
   readonly gatewayBytes: number;
-  /** CPU time of the services per time that passed: the number of cores in use. */
+  /** CPU time of the services divided by the elapsed time: the average number of cores in use. */
   readonly cores: number;
-  /** Average number of the services' threads that are runnable and wait for a core. */
+  /** Average number of the services' threads that are runnable but wait for a core. */
   readonly waiting: number;
   /** Deliveries per second, window by window; seconds count from the beginning of the load. */
   readonly throughput: readonly Point[];
@@ -36,7 +36,7 @@ export type QuietRun = {
 
 export type AttackedRun = QuietRun & {
   readonly tally: Tally;
-  /** Growth of EVENTS, less one mebibyte, per byte of accepted bodies of both accounts. */
+  /** Growth of EVENTS, minus one mebibyte, per byte of accepted bodies of both accounts. */
   readonly logRatio: number;
   /** The slice right after the attack, if the attack leaves a backlog. */
   readonly after?: QuietRun;
@@ -53,11 +53,14 @@ export type QuietLoad = {
 
 export const quietPerS = 200;
 const connections = 32;
-/** Few enough to be known by the end of the warm-up: the first event of a visitor writes to the database. */
+/**
+ * Few enough that every visitor is known by the end of the warm-up: the first event of a visitor writes to the
+ * database.
+ */
 const visitors = 1_000;
 const windowMs = 500;
 const mebibyte = 1024 ** 2;
-/** Longer than the measurement of any attack. */
+/** Maximum duration of the load: longer than the measurement of any attack. */
 const loadMsMax = 1_800_000;
 
 export async function startQuietLoad(stage: Stage, place: Neighbourhood, warmUpMs: number): Promise<QuietLoad> {
@@ -202,7 +205,7 @@ const lookMs = 500;
 const settledCores = 0.25;
 const settleMs = 20_000;
 
-/** Waits until the services use hardly more than `usualCores`; only up to a deadline, because retries may continue. */
+/** Waits until the services use hardly more than `usualCores`. A deadline limits the wait: retries may continue. */
 export async function waitSettled(pids: readonly number[], usualCores = 0): Promise<void> {
   const deadline = performance.now() + settleMs;
   for (let last = await readUse(pids); performance.now() < deadline;) {

@@ -1,7 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { answeredZone } from './names.ts';
 
-/** A name server that answers 127.0.0.1 for all names of one zone, and nothing for others (RFC 1035, section 4). */
+/**
+ * A name server that answers 127.0.0.1 for all names of one zone, and does not answer for other names (RFC 1035,
+ * section 4).
+ */
 const port = Number(process.argv[2]);
 const questionAt = 12;
 const typeA = 1;

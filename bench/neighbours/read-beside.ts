@@ -6,8 +6,8 @@ const readEveryMs = 50;
 const failedReadMs = 60_000;
 
 /**
- * Lists the account's sources repeatedly while `work` runs. Returns its result and the 90th percentile of the reads in
- * ms, for which a failure counts as `failedReadMs`.
+ * Lists the account's sources repeatedly while `work` runs. Returns the result of `work` and the 90th percentile of the
+ * read times in ms; a failed read counts as `failedReadMs`.
  */
 export async function readBeside<Result>(
   control: Pick<ControlAccess, 'call'>,

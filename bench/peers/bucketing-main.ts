@@ -1,6 +1,6 @@
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 
-/** Computes only the two hashes of an assignment, on one thread; reports assignments per second, for each second. */
+/** Computes only the two hashes of an assignment, on one thread. Reports the number of assignments every second. */
 const [, , warmUpMs = '1000', measureMs = '5000'] = process.argv;
 const experimentId = '0190a7c0-6e2a-7b60-8f5e-1f5d3c2b1a09';
 const visitors = Array.from({ length: 10_000 }, (_, index) => `customer-${String(index).padStart(9, '0')}`);

@@ -22,7 +22,7 @@ app.post(
           properties: { type: 'object' },
         },
       },
-      // As Fastify's documentation recommends: with a response schema, it serialises without JSON.stringify.
+      // As Fastify's documentation recommends: with a response schema, Fastify serialises without JSON.stringify.
       response: { 200: { type: 'object', properties: { success: { type: 'boolean' } } } },
     },
   },

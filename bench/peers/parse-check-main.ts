@@ -2,7 +2,7 @@ import { batchPayload, batchRow } from '../../gateway/payload/payloads.ts';
 import { batchBody } from '../load/bodies.ts';
 import { RequestTemplate } from '../load/slots.ts';
 
-/** Runs only JSON.parse and the compiled check of every row, on one thread; reports rows per second, each second. */
+/** Runs only JSON.parse and the compiled check of every row, on one thread. Reports the number of rows every second. */
 const [, , rows = '1000', warmUpMs = '1000', measureMs = '5000'] = process.argv;
 const windowMs = 1_000;
 const template = new RequestTemplate(Buffer.from(batchBody('src_live_bench', Number(rows))));

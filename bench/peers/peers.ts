@@ -9,7 +9,7 @@ export type Peer = { readonly trackUrl: string; readonly pid: number; stop(): Pr
 /** Responds without storing anything: the limit of the HTTP engine alone. */
 export const startBareUws = (stage: Stage): Promise<Peer> => startPeer(stage, 'bare-uws', []);
 
-/** Fastify with one awaited publish per event, to a stream of its own. */
+/** Fastify with one awaited publish per event, to a separate stream. */
 export async function startFastifyPublish(stage: Stage, natsUrl: string): Promise<Peer> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   await connection[client].jsm.streams.add({ name: 'PEER', subjects: ['peer.*'] });

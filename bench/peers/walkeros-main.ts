@@ -31,7 +31,7 @@ app.post<{ Body: Track }>(
         required: ['token', 'event'],
         properties: { event: { type: 'string', minLength: 1, maxLength: 1000 }, properties: { type: 'object' } },
       },
-      // As Fastify's documentation recommends: with a response schema, it serialises without JSON.stringify.
+      // As Fastify's documentation recommends: with a response schema, Fastify serialises without JSON.stringify.
       response: { 200: { type: 'object', properties: { success: { type: 'boolean' } } } },
     },
   },

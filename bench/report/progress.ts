@@ -4,7 +4,7 @@ import { Presets, SingleBar } from 'cli-progress';
 export type Progress = {
   /** Ends the previous step and begins one that takes about `seconds`. */
   step(label: string, seconds: number): void;
-  /** Shows a text beside the bar, such as a current value. */
+  /** Shows a text next to the bar, such as a current value. */
   note(text: string): void;
   clear(): void;
 };

@@ -22,7 +22,8 @@ export function condenseResult(result: StoredResult): StoredResult {
 }
 
 function condenseFigure(figure: Figure): Figure {
-  // An older figure has no values: it is compared by the means of its readings, which percentiles do not give.
+  // An older figure has no values. It is compared by the means of its readings, which cannot be computed from
+  // percentiles.
   if (figure.values === undefined) return figure;
   return { ...figure, rounds: figure.rounds.map((readings) => percentilesOf(readings).map(rounded)) };
 }

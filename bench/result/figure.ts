@@ -1,6 +1,6 @@
 import type { Figure, Unit } from './result.ts';
 
-/** Median of a list; NaN for an empty one. */
+/** Median of a list; NaN if the list is empty. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -31,8 +31,8 @@ export function plainFigure(unit: Unit, better: Figure['better'], values: readon
 }
 
 /**
- * Ratio of subject to reference, round by round, so that both had the same machine at the same time. Rounds beyond the
- * shorter list are left out.
+ * Ratio of subject to reference, computed for each round, because in one round both had the same machine at about the
+ * same time. Rounds beyond the shorter list are left out.
  */
 export function ratioFigure(subject: readonly number[], reference: readonly number[]): Figure {
   return plainFigure(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Machine } from '../machine/machine.ts';
 import type { Bar, ScenarioResult } from './result.ts';
 
-/** A result as stored in a file, with everything needed to judge it and to compare it with another. */
+/** A result as stored in a file, with everything needed to judge the result and to compare it with another one. */
 export type StoredResult = ScenarioResult & {
   readonly format: 2;
   readonly scenario: string;
@@ -25,7 +25,7 @@ export async function readStoredResult(path: string): Promise<StoredResult> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => fail('the file cannot be read', error));
   let value: unknown;
   try {
-    // NaN was written as null, because JSON has no NaN; null could be mistaken for zero.
+    // JSON has no NaN, so NaN was written as null. Left as null, it could be mistaken for zero.
     value = JSON.parse(text, (_key, read: unknown) => (read === null ? Number.NaN : read));
   } catch (error) {
     fail('it is not JSON', error);

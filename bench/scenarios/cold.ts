@@ -16,7 +16,7 @@ import type { WholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 32;
-/** Time for which the generator and the destination run before the first event, so that both are warm. */
+/** Time for which the load generator and the destination run before the first event, so that both are warm. */
 const rehearsalMs = 5_000;
 /** Duration of the start whose rate is judged. */
 const firstSeconds = 5;
@@ -27,14 +27,14 @@ const windowMs = 500;
 const restartShare = 0.4;
 /** Time between stopping the pipeline and starting it again. */
 const awayMs = 3_000;
-/** Maximum recovery time from when the pipeline is ready; a longer recovery counts as this long. */
+/** Maximum recovery time, counted from when the pipeline is ready; a longer recovery counts as this maximum. */
 const recoveryMsMaxOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8_000 : 20_000);
-/** The backlog is gone when it is no larger than the events of this time. */
+/** The backlog counts as worked off when it is no larger than the number of events in this time. */
 const onItsWayS = 0.25;
 
 type Cold = {
   readonly warmPerS: number;
-  /** Delivered rate in the first seconds, and in the last of these, as a fraction of the warm rate. */
+  /** Delivered rate over the first seconds, and over the last of these seconds, as fractions of the warm rate. */
   readonly firstShare: number;
   readonly lastSecondShare: number;
   readonly takenShare: number;
@@ -247,7 +247,7 @@ async function measureRestart(
     await sleep(windowMs / 5);
     const { atMs, groups } = await path.sink.tally();
     last = { atMs, events: groups[group]?.events ?? 0 };
-    // Due events count as accepted: if one is not, the measurement fails below.
+    // All events that were due count as accepted; if one of them was not, the measurement fails below.
     const dueEvents = (Math.min(measureMs, performance.now() - startedMs) / 1000) * ratePerS;
     if (last.events - before >= dueEvents - ratePerS * onItsWayS) break;
     if (performance.now() - readyMs >= recoveryMsMax) break;

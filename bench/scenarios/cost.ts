@@ -39,7 +39,10 @@ const subjects: readonly Subject[] = [
   { name: `batches of ${batchRows} in, of ${batchOut} out, 10,000/s`, eventsPerS: 10_000, isBatched: true },
 ];
 
-/** CPU time per event in each process: for sizing, because it depends little on other programs on the machine. */
+/**
+ * CPU time per event in each process. It is suitable for sizing, because it depends little on other programs on the
+ * machine.
+ */
 export const cost: Scenario = {
   name: 'cost',
   summary: 'CPU of each process for an event on its way to one destination, at several rates: for sizing',

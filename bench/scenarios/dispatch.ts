@@ -16,7 +16,10 @@ import { startPipeline, whilePaused } from '../system/services.ts';
 const destinationCounts: readonly number[] = [1, 10, 100, 1_000];
 const batchSizes = [1, 100] as const;
 const connections = 64;
-/** Rates for sizing the backlog, so that it outlasts the measurement, by batch size: for one destination, for many. */
+/**
+ * Expected rates by batch size, for one destination and for many. They size the backlog, so that it outlasts the
+ * measurement.
+ */
 const deliveriesPerS = { 1: 24_000, 100: 150_000 } as const;
 const deliveriesPerSOfMany = { 1: 24_000, 100: 400_000 } as const;
 
@@ -123,7 +126,7 @@ export const dispatch: Scenario = {
   },
 };
 
-/** Returns a function that reads the CPU time in ms that processes and their children have used so far, by name. */
+/** Returns a function that reads, by name, the CPU time in ms that processes and their children have used so far. */
 function cpuMsOf(
   pids: Partial<Record<(typeof processes)[number], number>>,
 ): () => Promise<Readonly<Record<string, number>>> {

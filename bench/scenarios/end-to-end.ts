@@ -22,9 +22,12 @@ const group = 'in';
 const connections = 128;
 const batchRows = 500;
 const batchOut = 100;
-/** Deliveries keep up at this fraction of the sent events or more; at a lower one the backlog grows. */
+/** Deliveries keep up if they are at least this fraction of the sent events; at a lower fraction the backlog grows. */
 const keepsUpShare = 0.97;
-/** Highest p99 at which events count as in time, from when a request is due to the event's arrival at the sink. */
+/**
+ * Maximum p99 at which events count as in time. It is measured from when a request is due to the event's arrival at the
+ * sink.
+ */
 const p99MsMax = 100;
 
 type System = {
@@ -45,7 +48,7 @@ type Measured = {
   /** The lower of the sent and the delivered rate, because a warm-up's backlog adds only to the delivered rate. */
   readonly sustainedPerS: number;
   readonly quarter: Paced | undefined;
-  /** Only for single events: the highest rate at which 99 of 100 arrived in time. */
+  /** Only for single events: the highest rate at which 99 of 100 events arrived in time. */
   readonly inTime: Found | undefined;
   readonly trials: readonly Trial[];
   readonly memoryBytes: number;
@@ -193,8 +196,8 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         order: {
           url: system.url,
           bodies: [system.body],
-          // An open loop needs spare connections for requests that pile up; a closed loop would overload the path with
-          // them.
+          // An open loop needs spare connections for requests that pile up; in a closed loop, so many connections would
+          // overload the path.
           connections: requestsPerS === undefined ? 32 : connections,
           ...(requestsPerS === undefined ? {} : { ratePerS: requestsPerS }),
         },

@@ -20,7 +20,7 @@ import { waitUntil } from '../machine/wait-until.ts';
 
 const connections = 64;
 const visitors = 1_000;
-/** Limit above any load, because the scenario measures the path and not the account's limit. */
+/** A limit above any load, because the scenario measures the path and not the account's limit. */
 const unlimited = {
   EXPERIMENT_ASSIGNMENTS_PER_S: '1000000',
 };
@@ -153,7 +153,7 @@ function measureOnce(
 
 const isFirst = (kind: Kind): boolean => kind === 'first' || kind === 'gatewayFirst';
 
-/** Number of stored assignments of visitors who had none before. */
+/** Number of stored assignments of visitors who had no assignment before. */
 async function countStored(databaseUrl: string): Promise<number> {
   const session = new Client({ connectionString: databaseUrl, query_timeout: firstDeadlineMs });
   await session.connect();
@@ -167,7 +167,10 @@ async function countStored(databaseUrl: string): Promise<number> {
   }
 }
 
-/** Requests assignments until every visitor has one: the first request is a write, and the scenario measures reads. */
+/**
+ * Requests assignments until every visitor has an assignment: a visitor's first request is a write, and the scenario
+ * measures reads.
+ */
 async function makeKnown(
   stage: Stage,
   { url, token }: { readonly url: string; readonly token: string },

@@ -23,11 +23,11 @@ const subjects: readonly Subject[] = [
   { ratePerS: 1_000, shareMax: 0.4, eventMsMax: 0.4 },
 ];
 /**
- * Load that gets code compiled, as in an installation that has run for an hour. After only 8 s at 1,000/s, compiler
- * threads still used a fifth of the CPU at 50/s for another minute.
+ * Load after which code is compiled, as in an installation that has run for an hour. After only 8 s at 1,000/s,
+ * compiler threads still used a fifth of the CPU at 50/s for another minute.
  */
 const compiledAfter = { ratePerS: 2_000, seconds: 25 };
-/** Wait before the idle measurement, so that work left by the start and the load has ended, as at night. */
+/** Wait before the idle measurement, so that work caused by the start and the load has ended. */
 const quietSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 2 : 45);
 
 const titles: Readonly<Record<WorkCount, string>> = {
@@ -43,8 +43,9 @@ const nameOf = (ratePerS: number): string =>
 
 /**
  * Limits per event at 50/s, as counts, which do not depend on the machine. A frame in both logs is eight messages: it
- * is published, answered, handed out and acknowledged twice. At 50/s nearly every event is a frame of its own, because
- * a single event never waits for others. Fewer than eight messages per event require larger frames, and thus a delay.
+ * is published, answered, handed out and acknowledged twice. At 50/s nearly every event has a separate frame, because a
+ * single event never waits for others. Fewer than eight messages per event would require larger frames, and thus a
+ * delay.
  */
 const countedAtRate = 50;
 const countLimits = [
@@ -91,7 +92,7 @@ const bars: readonly Bar[] = [
   })),
 ];
 
-/** CPU use of the whole stack, and its work per event, at the rates of most installations. */
+/** CPU use of the whole stack, and its CPU time per event, at the rates of most installations. */
 export const idleAndSmall: Scenario = {
   name: 'idle-and-small',
   summary:

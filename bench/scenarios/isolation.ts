@@ -73,7 +73,7 @@ export const isolation: Scenario = {
     ]);
     let pacePerS: number | undefined;
     for (let round = 1; round <= context.rounds; round += 1) {
-      // The order alternates between rounds, so that neither arm always has the warmer disk.
+      // The order alternates between rounds, so that neither of the two always has the warmer disk.
       for (const arm of round % 2 === 1 ? [alone, disturbed] : [disturbed, alone]) {
         const pace = pacePerS;
         const found = await context.attempt(arm.name, () => measureOnce(context, arm, round, pace));

@@ -17,9 +17,12 @@ import { assertNoneRefused, startGateway, startPipeline } from '../system/servic
 import { cpuMsOf, startLog } from '../whole-path/whole-path.ts';
 
 const group = 'in';
-/** Deliveries per second in every subject, however many an event causes, so that costs are compared at one rate. */
+/**
+ * Deliveries per second in every subject, however many deliveries an event causes, so that costs are compared at one
+ * rate.
+ */
 const deliveriesPerS = 500;
-/** Maximum number of accounts that receive events, each through a connection of its own. */
+/** Maximum number of accounts that receive events, each through a separate connection. */
 const activeAccountsMax = 250;
 const publishes = 10;
 const liveDeadlineMs = 60_000;
@@ -82,7 +85,7 @@ export const many: Scenario = {
     return {
       settings: { deliveriesPerS, activeAccountsMax, publishes, ...(context.isQuick ? { quickDivisor } : {}) },
       rows,
-      // Results with a tenth of the accounts do not predict those with all of them.
+      // Results with a tenth of the accounts do not predict the results with all accounts.
       measured: context.isQuick
         ? {}
         : {

@@ -12,9 +12,9 @@ import { pidsOfStack, startWholeStack } from '../whole-path/whole-stack.ts';
 const mebibyte = 1024 ** 2;
 const connections = { single: 64, batch: 8 };
 const batchRows = 500;
-/** Fraction of the time with batches, whose events take longer to deliver one by one than to accept. */
+/** Fraction of the time with batches; delivering their events one by one takes longer than accepting them. */
 const batchShare = 0.25;
-/** Wait until the garbage of the start is collected. */
+/** Wait until the garbage that the start left is collected. */
 const settleSeconds = 5;
 const sampleMs = 250;
 /** Minimum length of a load: a shorter one might end before its first response. */
@@ -117,7 +117,7 @@ function measureOnce(context: ScenarioContext, round: number): Promise<States> {
 
 const mostOf = (series: Series | undefined): number => Math.max(...(series?.points ?? []).map(([, bytes]) => bytes));
 
-/** Maximum of the lines' sum at any one time; point n of each line was sampled at about the same time. */
+/** Maximum over time of the sum of all lines; point n of each line was sampled at about the same time. */
 function mostTogether(lines: readonly Series[]): number {
   const points = Math.min(...lines.map((line) => line.points.length));
   const sums = Array.from({ length: points }, (_, at) =>

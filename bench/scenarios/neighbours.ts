@@ -120,12 +120,12 @@ export const neighbours: Scenario = {
   },
 };
 
-/** The worst value of a figure among the rows that have it. */
+/** The worst value of a figure among the rows that have the figure. */
 function worstOf(rows: readonly ResultRow[], figure: string, of: (...values: number[]) => number): number {
   return of(...rows.flatMap(({ figures }) => figures[figure]?.value ?? []));
 }
 
-/** The attacks and controls with these names; all of them if there is no name. Throws for an unknown name. */
+/** The attacks and controls with these names; all of them if `names` is empty. Throws for an unknown name. */
 export function chooseAttacks(names: readonly string[]): readonly Attack[] {
   const all = [...controls, ...attacks];
   const unknown = names.filter((name) => all.every((attack) => attack.name !== name));

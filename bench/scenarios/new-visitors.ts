@@ -32,7 +32,10 @@ const names: Readonly<Record<Kind, string>> = {
   new: 'a new visitor with every event',
 };
 
-/** Rate of single events of new visitors, each of which needs a row in PostgreSQL first, and of known visitors. */
+/**
+ * Rate of single events of new visitors, each of which first needs a row in PostgreSQL, and rate of those of known
+ * visitors.
+ */
 export const newVisitors: Scenario = {
   name: 'new-visitors',
   summary: 'single events of new visitors and of known ones, from the first sent to the last delivered',

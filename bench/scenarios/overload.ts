@@ -10,7 +10,9 @@ import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 64;
-/** Requests per second: as many as the gateway alone can accept, and a multiple of the rate that can be delivered. */
+/**
+ * Requests per second: as many as the gateway alone can accept, which is a multiple of the rate that can be delivered.
+ */
 const ratePerS = 20_000;
 /** A request is dropped after this wait for a connection, so that waiting before the gateway is not measured. */
 const givesUpAfterMs = 100;

@@ -22,7 +22,7 @@ const trackConnections = 256;
 const connections = 128;
 /** Connections of a closed loop, few enough not to overload the path. */
 const fewConnections = 64;
-/** Deliveries keep up at this fraction of the sent events or more; at a lower one the backlog grows. */
+/** Deliveries keep up if they are at least this fraction of the sent events; at a lower fraction the backlog grows. */
 const keepsUpShare = 0.97;
 /** Rate at which both subjects are compared by cost per event, so that their frames are equally full. */
 const costPerS = 1_000;

@@ -41,7 +41,8 @@ export const startWithHistory: Scenario = {
     { id: 'memory', text: 'most memory of nats-server', limit: 400 * mebibyte, unit: 'bytes', ask: 'at-most' },
   ],
   run({ stage, isQuick, progress }) {
-    // Eight million ids per partition, the maximum that a resolver remembers, so no day can be worse.
+    // Eight million ids per partition, the maximum that a resolver remembers, so no larger history takes longer to
+    // load.
     const ids = isQuick ? 400_000 : 32_000_000;
     const bytes = isQuick ? gibibyte / 16 : 5 * gibibyte;
     const env = {
@@ -107,14 +108,14 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   const usual = readTopologySettings(defaultsOf(topologyEnv));
   await ensureTopology(connection, { ...usual, partitions, eventsBytesMax });
-  // A starting server reads the messages of this window, which is shortened because the day's history is written within
-  // the usual one.
+  // A starting server reads the messages of this window. The window is shortened, because the day's history is written
+  // within the usual window.
   const { config } = await connection[client].jsm.streams.info(streams.events);
   await connection[client].jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
   await connection.close();
 }
 
-/** Waits until streams are served: a large stream is still being recovered when its server already reports ready. */
+/** Waits until streams are served: nats-server reports ready while it still recovers a large stream. */
 async function untilServed(natsUrl: string): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {
@@ -136,11 +137,11 @@ type StartOptions = {
   readonly log: NatsServer;
   readonly databaseUrl: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Number of this fill of INGEST, from which its event ids are made, so that fills have different ids. */
+  /** Number of this fill of INGEST. The event ids are made from this number, so that fills have different ids. */
   readonly fill: number;
 };
 
-/** Starts a pipeline on waiting events in every partition, and waits until all of them are resolved. */
+/** Starts a pipeline while events wait in every partition, and resolves once all of them are resolved. */
 async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptions): Promise<Omit<Start, 'name'>> {
   const options = { natsUrl: log.url, accountId: benchAccountId, partitions, visitors: fillEvents };
   await fillIngest({ ...options, events: fillEvents, from: fill * fillEvents });

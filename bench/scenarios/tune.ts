@@ -118,7 +118,7 @@ function adviceOf(chosen: Settings, { isQuick, rounds, seconds }: ScenarioContex
     .filter(({ isShownOnly }) => isShownOnly !== true)
     .flatMap(({ name, byDefault }) => {
       const value = chosen[name] ?? byDefault;
-      // The comment has a line of its own: Docker and systemd read a comment behind a value as part of the value.
+      // The comment has its own line, because Docker and systemd read a comment behind a value as part of the value.
       return value === byDefault ? [`${name}=${value}`] : [`# default ${byDefault}`, `${name}=${value}`];
     });
   return [

@@ -15,9 +15,9 @@ export type ArrivalsOptions = WarmUp & {
   readonly sink: Sink;
   readonly group: string;
   readonly measureMs: number;
-  /** Services whose heap use is measured meanwhile. */
+  /** Services whose heap use is measured at the same time. */
   readonly services?: readonly Service[];
-  /** Number of events that will arrive in total; the measurement ends once they have. */
+  /** Number of events that will arrive in total; the measurement ends once all of them have arrived. */
   readonly eventsMax?: number;
   /** Reads the CPU time in ms that processes have used so far, by name. */
   readonly cpuMs?: () => Promise<Readonly<Record<string, number>>>;
@@ -39,7 +39,7 @@ const windowMs = 500;
 const warmUpShareMax = 0.4;
 const firstDeadlineMs = 60_000;
 
-/** Measures arrivals at a sink: waits for the first, warms up, and counts from then on. */
+/** Measures arrivals at a sink: waits for the first arrival, warms up, and counts from then on. */
 export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived> {
   const { sink, group, warmUpMs, warmUpMaxMs, measureMs, eventsMax = Number.POSITIVE_INFINITY, onWindow } = options;
   const { cpuMs = () => Promise.resolve({}) } = options;

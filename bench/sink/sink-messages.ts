@@ -4,7 +4,7 @@ import type { Percentiles } from '../load/load-recorder.ts';
 export type SinkGroup = {
   readonly requests: number;
   readonly events: number;
-  /** From an event's due time at the gateway to its arrival; since the last tally. */
+  /** Time from an event's due time at the gateway to its arrival; since the last tally. */
   readonly latencyMs: Percentiles;
   /** The same latencies since the last `forget`. */
   readonly overallMs: Percentiles;

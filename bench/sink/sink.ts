@@ -28,7 +28,7 @@ export async function startSink(stage: Stage): Promise<Sink> {
   let asking: Promise<unknown> = Promise.resolve();
   const tell = (message: SinkRequest): void => child.send(message);
   const ask = (message: SinkRequest): Promise<unknown> => {
-    // Requests are sent one at a time, because an answer does not tell which request it belongs to.
+    // Requests are sent one at a time, because an answer does not say which request it belongs to.
     const asked = asking.then(() => {
       const answer = child.nextMessage();
       tell(message);

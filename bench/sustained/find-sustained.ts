@@ -11,7 +11,7 @@ export type SearchOptions = {
 export type Trial = { readonly ratePerS: number; readonly isHeld: boolean };
 
 export type Sustained = {
-  /** The highest rate that held; 0 if none did. */
+  /** The highest rate that held; 0 if no rate held. */
   readonly ratePerS: number;
   readonly trials: readonly Trial[];
 };
@@ -21,8 +21,8 @@ const stepUp = 2;
 const stepDown = 0.5;
 
 /**
- * Searches for the highest rate that holds: from slightly below the estimate upwards until a rate fails, or downwards
- * until one holds, and then half-way between the two nearest.
+ * Searches for the highest rate that holds. The search begins slightly below the estimate, goes up until a rate fails
+ * or down until a rate holds, and then tries the rate half-way between the two nearest.
  */
 export async function findSustained({ guessPerS, steps, holds }: SearchOptions): Promise<Sustained> {
   const trials: Trial[] = [];
@@ -40,7 +40,7 @@ export async function findSustained({ guessPerS, steps, holds }: SearchOptions):
   return { ratePerS: low, trials };
 }
 
-/** The rates that were tried, round by round, each with whether it held. */
+/** The rates that were tried, round by round, and whether each rate held. */
 export function describeTrials(rounds: readonly (readonly Trial[])[]): string {
   const thousands = (perS: number): string => (perS / 1000).toFixed(perS < 10_000 ? 1 : 0);
   const tried = rounds.map((trials) =>

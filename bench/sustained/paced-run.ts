@@ -21,11 +21,11 @@ export type PacedOptions = WarmUp & {
   readonly group: string;
   readonly order: Omit<LoadOrder, 'sequenceFrom' | 'warmUpMs' | 'warmUpMaxMs' | 'measureMs'>;
   readonly measureMs: number;
-  /** Deliveries that one request causes: its events, times the destinations of each event. */
+  /** Deliveries that one request causes: the number of its events times the number of destinations of each event. */
   readonly eventsPerRequest: number;
-  /** Sluice's pipeline, if the path has one; the run fails if it has rejected an event. */
+  /** Sluice's pipeline, if the path has one; the run fails if the pipeline has rejected an event. */
   readonly pipeline?: Service;
-  /** Services whose heap use is measured meanwhile. */
+  /** Services whose heap use is measured at the same time. */
   readonly services?: readonly Service[];
   /** Does not wait for events in flight, because the path is stopped after this run. */
   readonly isLast?: boolean;
@@ -49,8 +49,8 @@ export type Paced = {
 const sustainedShare = 1 / 4;
 
 /**
- * Estimates the sustained rate in deliveries per second from a run at the maximum accepted rate, in which hardly any
- * event may have been delivered if accepting events starves delivery.
+ * Estimates the sustained rate in deliveries per second from a run at the maximum accepted rate. If accepting events
+ * starves delivery, hardly any event may have been delivered in that run.
  */
 export function guessSustained(
   { deliveredPerS, load }: { readonly deliveredPerS: number; readonly load: Pick<LoadResult, 'answersPerS'> },
@@ -60,11 +60,11 @@ export function guessSustained(
 }
 
 const windowMs = 500;
-/** Longer than a window can be delayed. */
+/** Longer than the maximum delay of a window. */
 const tailMs = 1_000;
 
 /**
- * Sends load for a while and counts what arrives meanwhile; then waits until everything accepted has arrived.
+ * Sends load for a while and counts the events that arrive; then waits until everything accepted has arrived.
  * Large: one measurement from start to end.
  */
 export async function runPaced(options: PacedOptions): Promise<Paced> {
@@ -134,8 +134,9 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
 }
 
 /**
- * The backlog at each count of deliveries: deliveries due for accepted events, less those made. `delivered` counts from
- * the first request of the warm-up. Its seconds and the windows of the load count from the end of the warm-up.
+ * The backlog at each count of deliveries: deliveries due for accepted events, minus those made. `delivered` counts
+ * deliveries from the first request of the warm-up on. Times in `delivered` and in the windows of the load count from
+ * the end of the warm-up.
  */
 export function backlogOf(
   delivered: readonly Point[],
@@ -162,7 +163,7 @@ function acceptedOver({ windows, acceptedInAll, byStatus }: Parameters<typeof ba
   return points;
 }
 
-/** Interpolates between two points; after the last point, its value stays. */
+/** Interpolates between two points; after the last point, the value of the last point applies. */
 function valueAt(points: readonly Point[], atS: number): number {
   const next = points.findIndex(([pointS]) => pointS >= atS);
   const [endS, end] = points.at(next) ?? [0, 0];

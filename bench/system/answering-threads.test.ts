@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { followThreads } from './answering-threads.ts';
 
-test('threads: a thread that has ended is not waited for, even if it reports itself late', async () => {
+test('threads: a thread that has ended is not waited for, even if its report arrives afterwards', async () => {
   const before = process.listeners('worker');
   const threads = followThreads();
   onTestFinished(() => {

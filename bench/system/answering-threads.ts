@@ -1,8 +1,8 @@
 /** The threads of this process that answer orders. */
 export type AnsweringThreads = {
-  /** Adds a thread that has reported itself; without effect if it has ended already. */
+  /** Adds a thread that has reported itself; has no effect if the thread has already ended. */
   add(threadId: number): void;
-  /** Whether all threads that still run are among those that answered. */
+  /** Whether all threads that are still running have answered. */
   areAllOf(answered: { has(threadId: number): boolean }): boolean;
 };
 
@@ -11,7 +11,7 @@ export function followThreads(): AnsweringThreads {
   const running = new Set<number>();
   const answering = new Set<number>();
   process.on('worker', (worker) => {
-    // It is -1 after the end of the thread.
+    // `threadId` is -1 after the end of the thread.
     const { threadId } = worker;
     running.add(threadId);
     worker.once('exit', () => {

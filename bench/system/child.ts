@@ -49,7 +49,7 @@ export async function startChild(folder: string, options: ChildOptions): Promise
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     serialization: 'advanced',
     env: { ...inheritedEnv(), ...options.env },
-    // A process group of its own: Ctrl-C in a terminal reaches only the bench, which stops its processes in order.
+    // Its own process group: Ctrl-C in a terminal reaches only the bench, which stops its processes in order.
     detached: true,
   });
   await log.close();
@@ -68,7 +68,7 @@ export async function startChild(folder: string, options: ChildOptions): Promise
     const how = notStarted ?? signal ?? `exit code ${code}`;
     throw new Error(`${options.name} ended early (${how})${words === '' ? '' : `:\n${words}`}`);
   });
-  // Callers that await `failed` get the error; without such a caller, it must not end the bench.
+  // Callers that await `failed` get the error; if no caller awaits it, the error must not end the bench.
   failed.catch(() => undefined);
   return {
     pid: child.pid ?? 0,

@@ -13,7 +13,10 @@ export type ControlAccess = {
   readonly apiKey: string;
   /** Calls the configuration API; throws for any status but 2xx. */
   call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: Json): Promise<Json>;
-  /** Publishes the draft as a new version and returns its id. Calls `onSend` after creating, before publishing it. */
+  /**
+   * Publishes the draft as a new version and returns its id. Calls `onSend` when the version is created and not yet
+   * published.
+   */
   publish(onSend?: () => void): Promise<string>;
 };
 

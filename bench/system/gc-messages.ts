@@ -1,9 +1,9 @@
-/** Use of a process's JavaScript heaps during a measurement, all threads together. */
+/** Use of a process's JavaScript heaps during a measurement, summed over all threads. */
 export type GcUse = {
   readonly collections: number;
   /** Sum of the pauses of all threads, in ms. */
   readonly pauseMs: number;
-  /** Bytes allocated on the heaps; memory outside of them (buffers) does not count. */
+  /** Bytes allocated on the heaps; memory outside the heaps (buffers) does not count. */
   readonly allocatedBytes: number;
 };
 

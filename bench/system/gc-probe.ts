@@ -36,7 +36,9 @@ function begin(): void {
   usedAtBegin = getHeapStatistics().used_heap_size;
 }
 
-/** Allocated bytes are the growth of the heap between collections; what a collection frees is not subtracted. */
+/**
+ * Allocated bytes are the growth of the heap between collections; the bytes that a collection frees are not subtracted.
+ */
 function end(): GcUse {
   const found = profiler?.stop().statistics ?? [];
   profiler = undefined;
@@ -78,7 +80,7 @@ if (isMainThread) {
       void endAll().then((use) => process.send?.({ kind: 'gc', use } satisfies GcAnswer));
     }
   });
-  // Otherwise the listener would keep a service running that is otherwise finished.
+  // Otherwise the listener would keep a service running that has finished its work.
   process.channel?.unref();
 } else {
   hear((message) => {

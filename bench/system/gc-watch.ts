@@ -22,8 +22,8 @@ export function watchGc(services: readonly Service[]): { end(events: number): Pr
 }
 
 /**
- * Allocated bytes per event, and the pauses of all threads as a fraction of the time. They show a cause before the rate
- * changes. Empty if no round has a watch.
+ * Allocated bytes per event, and the pauses of all threads as a fraction of the time. A change in these figures shows a
+ * cause before the rate changes. Empty if no round has a watch.
  */
 export function gcFigures(rounds: readonly (GcWatch | undefined)[]): Record<string, Figure> {
   const watches = rounds.filter((watch) => watch !== undefined);

@@ -5,7 +5,7 @@ type Probe = Omit<Series, 'points'> & { read(): Promise<number> | number };
 
 /** Reads values at intervals during another measurement. */
 export type Sampler = {
-  /** Returns the values read from `fromS` seconds on; the seconds of their points count from there. */
+  /** Returns the values read from `fromS` seconds on; the times of their points count from `fromS`. */
   stop(fromS?: number): Promise<readonly Series[]>;
 };
 

@@ -8,11 +8,14 @@ export type ScenarioContext = {
   readonly seconds: number;
   /** Minimum length of a warm-up, in seconds. */
   readonly warmUpSeconds: number;
-  /** Maximum length of a warm-up in seconds, up to which it continues until the rate is steady. */
+  /** Maximum length of a warm-up, in seconds; the warm-up ends earlier if the rate is steady. */
   readonly warmUpSecondsMax: number;
-  /** Number of rounds. Each measures all subjects in turn, so that a slow moment of the machine affects all of them. */
+  /**
+   * Number of rounds. Each round measures all subjects in turn, so that a slow moment of the machine affects all of
+   * them.
+   */
   readonly rounds: number;
-  /** Also reduces sizes that are counts and not lengths; figures of a quick run are not to be quoted. */
+  /** Also reduces sizes that are counts and not lengths. Figures of a quick run must not be quoted. */
   readonly isQuick: boolean;
   /** For neighbours: names of the attacks to run; empty: all attacks. */
   readonly attacks: readonly string[];
@@ -25,8 +28,8 @@ export type ScenarioContext = {
   readonly progress: Progress;
   say(text: string): void;
   /**
-   * Measures a subject once. If that fails, the result has the failure beside the earlier rounds, and this and all
-   * later calls for the subject return undefined, so that rounds of several subjects still correspond.
+   * Measures a subject once. If that fails, the failure is stored in the result next to the earlier rounds, and this
+   * and all later calls for the subject return undefined, so that rounds of several subjects still correspond.
    */
   attempt<Measured>(subject: string, measure: () => Promise<Measured>): Promise<Measured | undefined>;
 };
@@ -48,7 +51,7 @@ export function timesOf({
 export type Scenario = {
   readonly name: string;
   readonly summary: string;
-  /** Requirements; the result has a measured value for each that the run could judge. */
+  /** Requirements; the result has a measured value for each requirement that the run could judge. */
   readonly bars: readonly Bar[];
   /** The scenario takes so long that it runs only by name, not with `all`. */
   readonly isLong?: boolean;

@@ -10,7 +10,7 @@ import { readMetrics } from './metrics-page.ts';
 
 export type Service = {
   readonly pid: number;
-  /** URL of the service's API or, if it has none, of its metrics. */
+  /** URL of the service's API or, if it has no API, of its metrics. */
   readonly url: string;
   readonly metricsUrl: string;
   /** Measures the heap use of all threads; only one caller may use it at a time. */
@@ -105,7 +105,7 @@ function meterGc(child: Child): GcMeter {
   return {
     begin: () => ask('begin'),
     async end() {
-      // A service sends its parent no other messages.
+      // A service sends its parent no messages other than this answer.
       const answer = child.nextMessage();
       ask('end');
       return ((await answer) as GcAnswer).use;
@@ -121,8 +121,8 @@ function notReadyReason(metricsUrl: string): Promise<string | undefined> {
 }
 
 /**
- * Runs `work` while a process is stopped, such as filling a log whose reader has its connections and consumers already,
- * and so begins to read immediately afterwards.
+ * Runs `work` while a process is stopped. The work may be filling a log, for example: the reader of the log already has
+ * its connections and consumers, so it begins to read immediately afterwards.
  */
 export async function whilePaused(pid: number, work: () => Promise<void>): Promise<void> {
   process.kill(pid, 'SIGSTOP');

@@ -32,7 +32,7 @@ export type Stage = {
   /** Process id of the PostgreSQL server. */
   postgresPid(): Promise<number>;
   startChild(options: ChildOptions): Promise<Child>;
-  /** Runs `work` on a stage of its own, and afterwards stops everything that was started on that stage. */
+  /** Runs `work` on a separate stage, and afterwards stops everything that was started on that stage. */
   scoped<Result>(work: (stage: Stage) => Promise<Result>): Promise<Result>;
 };
 

@@ -7,8 +7,8 @@ export type Trial = { readonly value: string; readonly perS: readonly number[] }
 const roundsMin = 2;
 
 /**
- * Recommends the value in use, unless the median of another one is better by more than `leastGain` (0.05 is 5 %) and
- * each of its rounds is better than the best round of the value in use. Among several similar values, one is always
+ * Recommends the value in use, unless another value has a median that is better by more than `leastGain` (0.05 is 5 %)
+ * and each of its rounds is better than the best round of the value in use. Among several similar values, one is always
  * best by chance, which is no reason to change a default.
  */
 export function chooseValue(inUse: string, trials: readonly Trial[], leastGain: number): string {

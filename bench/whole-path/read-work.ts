@@ -12,11 +12,14 @@ export type Work = {
   /** Messages into and out of nats-server; publishes, pulls, acknowledgements and answers count as one each. */
   readonly messagesIn: number;
   readonly messagesOut: number;
-  /** Messages stored in streams and buckets; with `sync_interval: always` each of them is synced. */
+  /** Messages stored in streams and buckets; with `sync_interval: always` each stored message is synced. */
   readonly stored: number;
   /** Syncs of PostgreSQL's write-ahead log. */
   readonly walSyncs: number;
-  /** Transactions of PostgreSQL; a single statement is one, and so is everything between BEGIN and COMMIT. */
+  /**
+   * Transactions of PostgreSQL. A single statement counts as one transaction, and so does everything between BEGIN and
+   * COMMIT.
+   */
   readonly transactions: number;
   /** Flushes of the disk by all processes of the machine; NaN if the system does not count them. */
   readonly flushes: number;
@@ -37,7 +40,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export async function openWorkMeter(stage: Stage, stack: WholeStack): Promise<WorkMeter> {
   const session = new Client({ connectionString: stack.databaseUrl, query_timeout: deadlineMs });
-  // The next read fails then; without a listener, the loss of the connection would end the bench.
+  // If the connection is lost, the next read fails; without this listener, the loss would end the bench.
   session.on('error', () => undefined);
   await session.connect();
   return {
@@ -69,7 +72,7 @@ const databaseQuery = `
   SELECT (SELECT wal_sync FROM pg_stat_wal) AS syncs,
          (SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database) AS transactions`;
 
-/** Number of messages ever stored, from sequences: these only grow, so removed messages count too. */
+/** Number of messages ever stored, computed from the sequences: these never decrease, so removed messages count too. */
 async function readStored(monitorUrl: string): Promise<number> {
   const page = (await readPage(monitorUrl, 'jsz?accounts=true&streams=true')) as StreamsPage;
   const streams = (page.account_details ?? []).flatMap(({ stream_detail: details = [] }) => details);

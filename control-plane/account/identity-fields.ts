@@ -23,7 +23,9 @@ export const identityChange = Type.Object(
   { additionalProperties: false },
 );
 
-/** The settings after a change, and the names of the fields that it changes. Throws a 400 for a value that cannot be compared. */
+/**
+ * The settings after a change, and the names of the changed fields. Throws a 400 for a value that cannot be compared.
+ */
 export function changeIdentity(
   before: IdentitySettings,
   change: IdentityChange,

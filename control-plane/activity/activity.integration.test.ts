@@ -223,7 +223,7 @@ test('streams: the events stream sends new events, and the activity stream begin
 
 test('streams: a stream beyond the limit is refused, and a closed stream makes room', async () => {
   const [second, third] = [await plane.newAccount(), await plane.newAccount()];
-  // Of the five streams at once, an account may have two.
+  // Five streams may be open at once, two of them for one account.
   const opened = [client, client, second, second, third].map(({ key }) => ({ key, left: new AbortController() }));
   const follow = (key: string, signal: AbortSignal): Promise<Response> =>
     fetch(`${plane.baseUrl}/rest/v1/events/stream`, { headers: { authorization: `Bearer ${key}` }, signal });

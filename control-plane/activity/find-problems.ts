@@ -25,7 +25,7 @@ export type LookedAt = {
     readonly name: string;
     readonly isLive: boolean;
     readonly health: Pick<DestinationHealth, 'status' | 'successRate' | 'failureCount'>;
-    /** Outcomes of its dispatches in the last minutes. */
+    /** Outcomes of the destination's dispatches in the last 15 minutes. */
     readonly lately: { readonly succeeded: number; readonly failed: number };
     readonly backlog: DestinationBacklog;
     /** Warnings about its settings. */

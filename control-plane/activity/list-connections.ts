@@ -26,13 +26,14 @@ type Connection = {
 const hours = 24;
 const hourMs = 3_600_000;
 /**
- * Maximum number of sources, and of destinations, listed beside the connections: a picture with more is not readable.
+ * Maximum number of sources, and of destinations, that are listed with the connections: a larger diagram is not
+ * readable.
  */
 export const endsMax = 25;
 
 /**
- * A page of connections: each live source with each live destination that accepts its events, even without an event,
- * and the outcomes of its events in the last 24 hours.
+ * A page of connections. Each live source is connected with each live destination that accepts its events, even if
+ * there was no event; a connection has the outcomes of its events in the last 24 hours.
  */
 export async function listConnections(
   { storage, paginator, liveValues, now }: ConnectionServices,

@@ -19,7 +19,7 @@ export function provideActivity(
     load: ({ accountId, ...query }) => readActivity(read, accountId, query),
     onFailure,
   });
-  // Open streams would keep answers from ending.
+  // Open streams would keep HTTP responses from ending.
   services.provide(
     activityFeeds,
     scope.use('activity feeds', feeds, (one) => one.stop(), { endsBefore: 'http' }),

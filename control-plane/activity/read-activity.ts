@@ -43,7 +43,7 @@ const minuteMs = 60_000;
 
 export type ActivityQuery = {
   readonly range: ActivityRange;
-  /** Maximum number of destinations, sources and problems each; undefined: no maximum. */
+  /** Maximum number of destinations, of sources and of problems; undefined for no maximum. */
   readonly top: number | undefined;
 };
 

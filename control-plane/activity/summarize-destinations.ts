@@ -19,10 +19,10 @@ export type DestinationSummary = {
   /** The name of its kind. */
   readonly label: string;
   readonly status: string;
-  /** Whether the live version contains it and it is enabled there. */
+  /** Whether the live version contains the destination and it is enabled there. */
   readonly isLive: boolean;
   readonly health: DestinationHealth;
-  /** Its dispatches of the last 15 minutes. */
+  /** Outcomes of its dispatches in the last 15 minutes. */
   readonly lately: Omit<HealthStep, 'at'>;
   readonly backlog: DestinationBacklog;
   readonly warnings: readonly string[];

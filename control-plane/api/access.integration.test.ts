@@ -46,10 +46,10 @@ const withIds = (text: string, from: FilledIds): string =>
   });
 const describe = ({ method, path, asLibrary }: TableRoute): string =>
   `${method} ${path}${asLibrary ? ' of the library' : ''}`;
-/** Whether a route's path names an entity. Ids in a query have a test of their own. */
+/** Whether a route's path names an entity. Ids in a query have a separate test. */
 const hasId = ({ path }: TableRoute): boolean => path.replace(/\?.*/, '').includes('{');
 
-/** The status of a route for a key. Of a stream only the status is read. */
+/** The status that a route returns for a key. The body of a stream is not read. */
 async function statusOf(route: TableRoute, key: string | undefined, from: FilledIds = ids): Promise<number> {
   const left = new AbortController();
   const { statusCode, body } = await request(`${plane.baseUrl}/rest/v1${withIds(route.path, from)}`, {
@@ -94,7 +94,9 @@ function keyWith(client: Client, scopes: readonly string[]): Promise<string> {
 const stateOfOwner = (): Promise<StateOfAccount> =>
   readStateOfAccount({ pool, log: plane.log }, owner.accountId, [ids['destination'] ?? '']);
 
-/** Tables and streams without data of the account: only gateways and pipelines write them, or they belong to none. */
+/**
+ * Tables and streams without data of the account: only gateways and pipelines write them, or they belong to no account.
+ */
 const withoutAccount = [
   'CANARY',
   'DEDUPLICATION',
@@ -124,7 +126,7 @@ test('access: the table has every route that the descriptions and the router hav
     }
   }
   const own = new Set(described.filter((line) => line.startsWith(' ')).map((line) => line.trim()));
-  // At an address that both documents describe, requests of the library get answers of another form.
+  // At an address that both documents describe, requests of the library get a different form of answer.
   const ofLibrary = described
     .filter((line) => !line.startsWith(' '))
     .map((line) => line.split(' ').slice(1).join(' '))

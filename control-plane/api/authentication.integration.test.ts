@@ -71,7 +71,7 @@ test('authentication: above a limit of refused keys per address, keys that were 
   };
   expect((await ask(`Bearer ${client.key}`)).status).toBe(200);
   const answers: { status: number; retryAfterS: number }[] = [];
-  // Refusals end with time, so on a slow machine a new client may arrive too late to be refused.
+  // The limit recovers with time, so on a slow machine a new client may arrive too late to be refused.
   const newcomerStatus = async (): Promise<number> => {
     const newcomer = await plane.newKey(client, ['all']);
     const asked = Array.from({ length: 20 }, () => ask(`Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}`));

@@ -13,7 +13,7 @@ export function readJson(bytes: Buffer): unknown {
   return value;
 }
 
-/** Whether PostgreSQL can hold the text: neither a NUL nor half of a surrogate pair, in text or JSON. */
+/** Whether PostgreSQL can store the text, as text or in JSON: it has no NUL and no half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

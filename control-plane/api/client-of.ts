@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A kind of client for which some addresses answer in a form of their own. */
+/** A kind of client that gets a different form of reply at some addresses. */
 export type Client = 'platform-library';
 
 /**

@@ -3,7 +3,7 @@ import { normalizeAddress } from '../../shared/admission/address-ranges.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
-/** Limits the connections of clients to a server, in all and from one address. */
+/** Limits the connections to a server, in total and per client address. */
 export type ConnectionLimits = {
   /** Connections refused since the start. */
   readonly refused: number;

@@ -33,14 +33,14 @@ export type AppOptions = {
   authenticateAgain(request: IncomingMessage): Promise<Principal | undefined>;
   /** By account. */
   readonly requestLimits: RequestLimits;
-  /** The scope of a key that grants `scope`. */
+  /** The first of a key's `scopes` that grants `scope`; undefined if none of them does. */
   grantingScope(scopes: readonly string[], scope: string): string | undefined;
   /** Whether keys without `pii:read` see only the shape of the account's personal values. */
   masksPersonalData(accountId: string): Promise<boolean>;
   /** Records a read before its reply is sent. Throws if it cannot be recorded. */
   auditRead(principal: Principal, read: AnsweredRead): Promise<void>;
   readonly logger: Logger;
-  /** Undefined: plain HTTP. */
+  /** Undefined if the server uses plain HTTP. */
   readonly tls: TlsTexts | undefined;
   readonly counts: HttpCounts;
   readonly eventStreams: EventStreams;
@@ -81,7 +81,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     // Requests on a connection that is still open are answered while the service ends.
     return503OnClosing: false,
-    // By now no request waits for its answer. Without this, connections that never had a request would stay open.
+    // When the server closes, every request has been answered. Without this, connections that never had a request would
+    // stay open.
     forceCloseConnections: true,
     routerOptions: {
       maxParamLength: pathParameterCharsMax,
@@ -124,7 +125,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Route constraint by which an endpoint serves one client only, beside the endpoint for all others. */
+/**
+ * Route constraint for an endpoint that serves one kind of client, at the same address as the endpoint for all others.
+ */
 const byClient = {
   name: 'client',
   storage<Handler>() {
@@ -203,7 +206,7 @@ function addEndpoint(
         });
       }
       if (endpoint.streams) {
-        // A stream may last for hours, and has limits of its own.
+        // A stream may last for hours, and has its own limits.
         admitted.leave();
         const scopes = scopesOf(endpoint, request);
         const reader = {

@@ -42,9 +42,12 @@ export type Endpoint = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With parameters as `{name}`. */
   readonly path: string;
-  /** Set if another endpoint of the same address answers all other clients. */
+  /**
+   * Set if this endpoint answers only one kind of client, and another endpoint with the same address answers all
+   * others.
+   */
   readonly client: Client | undefined;
-  /** The scope a key needs; undefined: any key will do. */
+  /** The scope that a key needs; undefined if any key will do. */
   readonly scope: string | undefined;
   /** A second scope that some queries need. Called with the query before it is validated. */
   queryScope(query: Readonly<Record<string, unknown>>): string | undefined;
@@ -53,7 +56,7 @@ export type Endpoint = {
   readonly summary: string;
   readonly query: TObject | undefined;
   readonly body: TSchema | undefined;
-  /** A request without a body counts as one with `{}`. */
+  /** Whether a request without a body counts as a request with the body `{}`. */
   readonly bodyOptional: boolean;
   /** For a stream, the schema of each of its messages. */
   readonly reply: TSchema;
@@ -69,8 +72,8 @@ export type Endpoint = {
   /** Members of the reply whose values are masked for keys without `pii:read`, if the account masks personal data. */
   readonly personal: readonly string[];
   /**
-   * Whether a request compares stored values with something that it chooses: a value, or rules that are not live. Such
-   * a request is refused if values are masked, because its reply would show which visitors have a value.
+   * Whether a request compares stored values with something that the caller chooses: a value, or rules that are not
+   * live. If values are masked, such a request is refused, because its reply would show which visitors have a value.
    */
   comparesPersonal(query: Readonly<Record<string, unknown>>, body: unknown): boolean;
   handle(input: EndpointInput<never, never, never>, services: never): Promise<unknown>;
@@ -81,7 +84,7 @@ export type Audits = {
   readonly action: string;
   /** The parameter of the path that identifies the entity read. */
   readonly entity?: string;
-  /** The entity read, if the query names it. */
+  /** Id of the entity that was read, if the query names it. */
   entityOf?(query: Readonly<Record<string, unknown>>): string | undefined;
 };
 
@@ -122,7 +125,7 @@ type Declared<Path extends string, Query extends TObject, Body extends TSchema, 
 
 /**
  * Declares an endpoint. `handle` gets the parameters of its path, a query and a body that fit their schemas, and the
- * services of `uses` beside the core ones:
+ * services of `uses` in addition to the core ones:
  *
  *     defineEndpoint({
  *       method: 'GET',

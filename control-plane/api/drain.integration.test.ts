@@ -83,7 +83,7 @@ test('drain: a connection on which nothing was ever sent does not delay the shut
   onTestFinished(() => void silent.destroy());
   const cut = once(silent, 'close');
   await once(silent, 'connect');
-  // A later connection is answered, so the server has accepted the silent one.
+  // A connection opened later is answered, so the server has already accepted the silent connection.
   expect(await keptClient(other.baseUrl)('GET', '/rest/v1/sources')).toMatchObject({ status: 200 });
   await other.stop();
   await cut;

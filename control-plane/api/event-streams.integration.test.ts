@@ -10,7 +10,7 @@ let other: AnotherControlPlane;
 let client: Client;
 
 beforeAll(async () => {
-  // An hour between checks of the key, so that a stream ends only by what this process does.
+  // The keys are checked only once an hour, so a stream ends only because of what this process does.
   plane = await startTestControlPlane({ EVENT_STREAM_KEEP_ALIVE_MS: 3_600_000 });
   other = await plane.startAnother({ EVENT_STREAM_KEEP_ALIVE_MS: 1_000 });
   client = await plane.newAccount();
@@ -40,7 +40,7 @@ async function follow(baseUrl: string, path: string, headers: Headers): Promise<
     isOpen = false;
   };
   const ended = readAll();
-  // Rejects if the stream is still open when its test ends, which aborts it.
+  // `ended` rejects if the test ends while the stream is still open, because the test then aborts the stream.
   ended.catch(() => undefined);
   return { ended, isOpen: () => isOpen };
 }

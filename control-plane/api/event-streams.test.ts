@@ -83,6 +83,6 @@ test('event streams: if all streams are taken, the account with the most streams
   const late = open('late');
   await vi.waitFor(() => expect(newest?.destroyed).toBe(true));
   expect([first.destroyed, late.destroyed, streams.openCount]).toEqual([false, false, 4]);
-  // Two are not two more than one.
+  // The largest account has two streams and the others have one, which is less than the required difference of two.
   for (const account of ['greedy', 'other', 'late']) expect(() => open(account)).toThrow(/4 live views are open/);
 });

@@ -13,12 +13,16 @@ export type Feed<Value = unknown> = {
 /** Replies that continue: server-sent events (HTML living standard, section 9.2). */
 export type EventStreams = {
   /**
-   * Opens the body of such a reply. It ends when the reader's credentials are no longer valid, which each keep-alive
-   * checks. Throws a 429 at the limit of streams of one account. At the limit of all accounts, the account with the
-   * most streams loses its newest stream if it has at least two more than this account; otherwise throws a 429.
+   * Opens the body of a reply that continues. The body ends when the reader's credentials are no longer valid, which
+   * each keep-alive checks. Throws a 429 at the limit of streams of one account. At the limit of all accounts, the
+   * account with the most streams loses its newest stream if it has at least two more than this account; otherwise
+   * throws a 429.
    */
   open(reader: StreamReader, feed: Feed): Readable;
-  /** Checks all readers of an account now. Once it resolves, readers with ended credentials receive nothing more. */
+  /**
+   * Checks all readers of an account now. Once it resolves, readers whose credentials are no longer valid receive
+   * nothing more.
+   */
   recheck(accountId: string): Promise<void>;
   readonly openCount: number;
   /** Ends all streams; clients reconnect elsewhere. */
@@ -27,7 +31,9 @@ export type EventStreams = {
 
 export type StreamReader = {
   readonly accountId: string;
-  /** Whether the key and the session the stream was opened with still allow it. A rejection ends the stream too. */
+  /**
+   * Whether the key and the session with which the stream was opened still allow it. A rejection ends the stream too.
+   */
   isValid(): Promise<boolean>;
 };
 
@@ -67,8 +73,8 @@ export function createEventStreams({
     throw tooMany(`${most} live views${whose} are open: close one, or try again later`);
   };
   /**
-   * Ends the newest stream of the account with the most streams if it has at least two more than this one; returns
-   * whether it did.
+   * Ends the newest stream of the account with the most streams, if that account has at least two more streams than
+   * this one. Returns whether a stream was ended.
    */
   const makeRoom = (accountId: string): boolean => {
     const byAccount = new Map<string, PassThrough[]>([[accountId, []]]);

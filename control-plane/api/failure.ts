@@ -7,7 +7,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
 const internal = new ApiError(500, 'internal', 'internal server error');
-// Worth a retry, unlike a name that exists: a generated name or id differs next time.
+// A retry may succeed, unlike for a name that already exists: a generated name or id differs next time.
 const collision = new ApiError(409, 'collision', 'another request has just used the same name or id');
 const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached or is busy, try again');
 
@@ -34,7 +34,7 @@ export function failureOf(error: unknown): ApiError {
   return ofFramework[code] ?? withCause(internal, error);
 }
 
-/** Answers with `{error, details?}`; a failure of ours is logged with the request's id. */
+/** Answers with `{error, details?}`. A failure on the server's side is logged with the request's id. */
 export function answerFailure(
   failure: ApiError,
   request: FastifyRequest,

@@ -42,7 +42,7 @@ test.each([
 });
 
 test.each([
-  // The body and the field are two of the 64 levels.
+  // The body and the field account for two of the 64 levels.
   [`{"a":${nested(62)}}`, undefined],
   [`{"a":${nested(63)}}`, 'probabilisticIdentity must not nest deeper than 64 levels'],
   [`{"a":${nested(100_000)}}`, 'probabilisticIdentity must not nest deeper than 64 levels'],

@@ -1,7 +1,7 @@
 import { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { BucketNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
 
-/** Requests and their time by route, never by address. */
+/** Number and duration of requests by route, never by address. */
 export type HttpCounts = {
   /** Registers a route, so that it is shown from the start. */
   expect(route: string, method: string): void;

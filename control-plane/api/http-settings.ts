@@ -22,7 +22,7 @@ export const { variables: controlPlaneHttpEnv, read: readControlPlaneHttpSetting
   host: fromEnv({ CONTROL_PLANE_HOST: text('Address the control plane listens on', { default: '0.0.0.0' }) }),
   metricsHost,
   metricsPort: fromEnv({ CONTROL_PLANE_METRICS_PORT: port('Metrics and health of the control plane', 9081) }),
-  /** Undefined: the API speaks plain HTTP. */
+  /** Undefined if the API uses plain HTTP. */
   tls: fromEnv(tls, (env): TlsTexts | undefined => {
     const { CONTROL_PLANE_TLS_CERT: cert, CONTROL_PLANE_TLS_KEY: key, CONTROL_PLANE_TLS_PASSPHRASE: passphrase } = env;
     if (cert === undefined || key === undefined) return undefined;
@@ -38,8 +38,8 @@ class TlsTextsError extends Error {
 }
 
 /**
- * A factory for Fastify, which then leaves the server's time limits to it. Throws TlsTextsError, when the server is made,
- * if certificate and key cannot be used.
+ * A server factory for Fastify. If it is given one, Fastify does not set the server's time limits, so the factory sets
+ * them. Throws TlsTextsError, when the server is made, if certificate and key cannot be used.
  */
 export function httpsServerFactory(tls: TlsTexts, requestTimeoutMs: number): (handler: RequestListener) => Server {
   return (handler) => {

@@ -52,7 +52,8 @@ test('lists: a cursor keeps its place while rows come and go', async () => {
   const deleted: string[] = [];
   const seen = await walk(client, '/sources?limit=4', async (page) => {
     await addSources(client, [`new ${page}`]);
-    // Deletes an entity of a page that was read, maybe the cursor's, and one of a later page.
+    // Deletes two entities: one of a page that was already read, which may be the cursor's entity, and one of a later
+    // page.
     const shown = ids.toReversed()[(page + 1) * 4 - 1];
     const ahead = ids[page];
     for (const id of [shown, ahead]) {

@@ -24,7 +24,7 @@ function masked(value: unknown): unknown {
   return value;
 }
 
-/** A double would round a number with more digits. */
+/** A number with more digits would be rounded, because numbers are doubles. */
 const digitsMax = 15;
 
 function maskedNumber(value: number): number {

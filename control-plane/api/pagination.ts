@@ -35,19 +35,20 @@ export type Page<Entity> = {
   readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
 };
 
-/** The list that a cursor belongs to: every other list refuses it. */
+/** The list that a cursor belongs to; every other list refuses the cursor. */
 export type ListIdentity = {
   readonly list: string;
   readonly accountId: string;
   readonly filters: Readonly<Record<string, unknown>>;
 };
 
-/** The start of a page: the sort values of the last entity before it. */
+/** The position at which a page starts: the sort values of the last entity before the page. */
 export type Position = readonly (string | number)[];
 
 export type Paginator = {
   /**
-   * The requested page size, and the position of the cursor. Throws a 400 for a changed cursor, or one of another list.
+   * The requested page size, and the position of the cursor. Throws a 400 for a cursor that was changed or belongs to
+   * another list.
    */
   read(query: PageQuery, list: ListIdentity): { readonly limit: number; readonly after: Position | undefined };
   /** Builds a page from up to `limit` + 1 rows; the last row only shows that another page follows. */
@@ -58,7 +59,7 @@ export type Paginator = {
     position: (row: Row) => Position,
     view: (row: Row) => Entity,
   ): Page<Entity>;
-  /** Builds a page of all given entities; the next page begins after `next`, if that is set. */
+  /** Builds a page of all given entities; if `next` is set, the next page begins after that position. */
   pageUpTo<Entity>(list: ListIdentity, entities: readonly Entity[], next: Position | undefined): Page<Entity>;
 };
 

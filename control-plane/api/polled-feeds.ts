@@ -1,6 +1,6 @@
 import type { Feed } from './event-streams.ts';
 
-/** Feeds by key. Each polls for changes while it has listeners, once for all of them. */
+/** Feeds by key. While a feed has listeners, it polls for changes, once for all of them. */
 export type PolledFeeds<Key, Value> = {
   of(key: Key): Feed<Value>;
   stop(): void;
@@ -80,7 +80,7 @@ class PolledFeed<Value> {
   }
 
   async #look(): Promise<void> {
-    // A poll that takes longer than the interval is not overlapped by the next.
+    // If a poll takes longer than the interval, the next one does not start before it ends.
     if (this.#isLoading) return;
     this.#isLoading = true;
     try {

@@ -39,7 +39,7 @@ export function compileCheck(schema: TSchema): (value: unknown) => void {
   };
 }
 
-// No body at all counts as an empty object; a body of `null` does not.
+// A missing body counts as an empty object; a body of `null` does not.
 function emptyBody(request: FastifyRequest): unknown {
   return request.body === null ? null : {};
 }

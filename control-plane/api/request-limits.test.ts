@@ -6,7 +6,7 @@ import { createRequestLimits } from './request-limits.ts';
 const create = (runningMax: number, inFlightMax: number) =>
   createRequestLimits({ runningMax, inFlightMax, refusal: () => tooMany('too many') });
 
-/** Limits whose owners' costly work is bounded. */
+/** Limits with a cost budget for the costly work of each owner. */
 const createCostly = (budget: { share: number; burstMs: number; waitMaxMs: number }) =>
   createRequestLimits({
     runningMax: 5,
@@ -60,7 +60,7 @@ test('request limits: requests in flight are limited, including those still bein
   const held = holding();
   const result = working.run(held.work);
   await settled();
-  // Its client is gone, its work is not.
+  // The client has disconnected, but its work still runs.
   working.leave();
   expect(() => limits.enter('a')).toThrow('too many');
   held.end();
@@ -130,7 +130,7 @@ test('request limits: costly work behind other costly work is refused at its tur
   };
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => limits.enter('a').run(costly, true)));
   const refused = results.filter(({ status }) => status === 'rejected').length;
-  // Each of them by itself would wait for 60 ms.
+  // Each request alone would wait for only 60 ms.
   expect(refused).toBeGreaterThan(0);
   expect([limits.refused, done]).toEqual([refused, 20 - refused]);
 });

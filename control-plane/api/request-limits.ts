@@ -7,7 +7,7 @@ import { count } from '../../shared/runtime/variables.ts';
 import { databaseConnections } from '../store/databases-settings.ts';
 import { ApiError, tooMany } from './api-error.ts';
 
-/** Limits the requests of each owner: some run at a time, some wait, and all others are refused. */
+/** Limits the requests of each owner: some run at the same time, some wait, and all others are refused. */
 export type RequestLimits = {
   /** Admits a request. Throws if its owner has too many requests in flight. */
   enter(owner: string): Admitted;
@@ -19,8 +19,8 @@ export type RequestLimits = {
 
 export type Admitted = {
   /**
-   * Does the work in its turn, unless the request ends before. Costly work also waits while its owner is over its cost
-   * budget; throws if that wait would be too long.
+   * Does the work in its turn, unless the request ends before its turn. Costly work also waits while its owner exceeds
+   * its cost budget; throws if that wait would be too long.
    */
   run<Result>(work: () => Promise<Result>, isCostly?: boolean): Promise<Result>;
   /** Call when the client has received its reply, or has disconnected. */
@@ -29,7 +29,7 @@ export type Admitted = {
 
 export type RequestLimitsOptions = {
   readonly runningMax: number;
-  /** Maximum number of requests that run, wait, send or receive. */
+  /** Maximum number of requests that run, wait, or are being received or answered. */
   readonly inFlightMax: number;
   /** The error for an owner with too many requests. */
   refusal(): ApiError;
@@ -51,7 +51,7 @@ export type CostlyLimits = {
 /** The queue of one owner's requests. */
 type Turns = {
   readonly all: LimitFunction;
-  /** Runs one at a time: waiting for another costly request would count as cost. */
+  /** Runs one costly request at a time; otherwise, waiting for another costly request would count as cost. */
   readonly costly: LimitFunction;
 };
 
@@ -135,9 +135,15 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   };
 }
 
-/** Maximum number of keys of one address that are looked up at a time: fewer than the connections for key lookups. */
+/**
+ * Maximum number of keys of one address that are looked up at the same time: fewer than the connections for key
+ * lookups.
+ */
 const loginsRunningMax = 2;
-/** Maximum number of requests of one address whose API key is being looked up or waits for that; more get a 429. */
+/**
+ * Maximum number of requests of one address whose API key is being looked up or waits for its lookup; further requests
+ * get a 429.
+ */
 const loginsMax = 500;
 
 export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = defineSettings({
@@ -156,7 +162,7 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     burstMs: 5_000,
     waitMaxMs: 10_000,
   },
-  /** Fewer than all database connections, so that no account uses up all of them. */
+  /** Half of the database connections, so that no account uses up all of them. */
   runningMax: fromEnv(databaseConnections, (env) => Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2)),
   requestsMax: fromEnv({
     ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),

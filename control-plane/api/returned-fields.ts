@@ -20,8 +20,8 @@ export function changeSchema<Fields extends TProperties>(fields: Fields, reply: 
 const outdated: ReadonlySet<string> = new Set(['updatedAt', 'lastTriggeredAt', 'lastDispatchedAt']);
 
 /**
- * The fields of a change that differ from the entity's in a GET reply. Throws a 400 for a read-only field with another
- * value.
+ * The fields of a change that differ from the fields of the entity in a GET reply. Throws a 400 if a read-only field
+ * has another value.
  */
 export function changedFields<Body extends object>(fields: TProperties, body: Body, entity: object): Partial<Body> {
   const now = JSON.parse(JSON.stringify(entity)) as JsonObject;

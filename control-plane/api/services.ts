@@ -1,8 +1,8 @@
-/** A service that endpoints may declare in `uses`, declared beside the type of its value. */
+/** A service that endpoints may declare in `uses`. It is declared in the same file as the type of its value. */
 export type Service<Value> = {
   /** Name for error messages. */
   readonly name: string;
-  /** Carries the type only. */
+  /** Never set; exists only to carry the type. */
   readonly value?: () => Value;
 };
 

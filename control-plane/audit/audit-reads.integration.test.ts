@@ -101,7 +101,7 @@ test('audit of reads: each read of personal data is one entry with the reader, t
     masked: false,
   });
   expect(JSON.stringify(entries)).not.toMatch(/canary|"v1"/);
-  // With the visitor's id, all reads of that visitor can be found.
+  // The visitor's id finds all reads of that visitor.
   const { body: ofVisitor } = await client.get(`/audit?visitorId=v1&actorId=${reader.keyId}`);
   expect(ofVisitor.entities).toHaveLength(4);
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -193,7 +193,7 @@ test('masking: a key without pii:read cannot test stored values against a value 
   await client.patch('/account', { masksPersonalData: true });
   for (const one of asked) expect([one, await ask(masked, one)]).toEqual([one, 403]);
   for (const one of asked.slice(0, -1)) expect([one, await ask(full, one)]).toEqual([one, 200]);
-  // Without `pii:read` a key may still ask for the live rules, and without a value.
+  // Without `pii:read`, a key may still make requests that use only the live rules and no value of its own.
   const allowed: typeof asked = [
     ['/events/e1/ways?rules=live'],
     ['/events/e1/ways'],

@@ -8,7 +8,7 @@ export type AuditedRead = {
   /** `event.list`, `dead-letter.list`: the noun and how it was read. */
   readonly action: string;
   readonly entityId: string | undefined;
-  /** The scope of the key that allowed it. */
+  /** The scope of the key that allowed the read. */
   readonly scope: string | undefined;
   /** Names of the filters that were given, without their values. */
   readonly filters: readonly string[];
@@ -18,7 +18,7 @@ export type AuditedRead = {
   readonly isMasked: boolean;
 };
 
-/** Pages poll every few seconds: within this time the same read with the same key is recorded once. */
+/** Pages poll every few seconds, so within this time repeated reads with the same key are recorded only once. */
 const sameReadMs = 300_000;
 const rememberedMax = 10_000;
 

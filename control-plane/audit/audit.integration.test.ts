@@ -88,7 +88,7 @@ test('audit: reads of source keys and of visitors are recorded, of a visitor wit
     { action: 'source.read-tokens', entityId: source.id, actorId: client.keyId },
   ]);
   expect(JSON.stringify(entries)).not.toContain('canary');
-  // The hash is keyed: with the table alone, ids cannot be found by trying.
+  // The hash is keyed, so a reader of the table cannot find ids by trying.
   expect(entityId).not.toBe(createHash('sha256').update('canary').digest('hex'));
   expect(await actionsOf(client, '?visitorId=canary')).toHaveLength(2);
   expect(await actionsOf(client, '?visitorId=canary-missing')).toHaveLength(0);

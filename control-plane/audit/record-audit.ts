@@ -33,7 +33,7 @@ export function recordAudit(em: EntityManager, principal: Principal, audited: Au
   );
 }
 
-/** As `recordAudit`, in a transaction of its own connection, without the ORM. */
+/** Records an action like `recordAudit`, but in a transaction on a separate connection, without the ORM. */
 export async function insertAudit(
   client: ClientBase,
   principal: Principal,
@@ -56,7 +56,7 @@ type AuditFilters = {
   readonly to: string | undefined;
   readonly collection: string | undefined;
   readonly entityId: string | undefined;
-  /** Finds the entries of a visitor, whose id is not stored. */
+  /** Selects the entries of this visitor. The id itself is not stored, only its hash. */
   readonly visitorId: string | undefined;
 };
 
@@ -83,8 +83,8 @@ export async function listAudit(
 }
 
 /**
- * The id of a visitor for an audit entry. On storing, a trigger replaces the hash by a keyed one, so that a reader of
- * the table cannot guess ids.
+ * Hash of a visitor's id, for an audit entry. When the entry is stored, a trigger replaces the hash with a keyed hash,
+ * so that a reader of the table cannot guess ids.
  */
 export function hashedVisitor(id: string): string {
   return createHash('sha256').update(id).digest('hex');

@@ -31,7 +31,7 @@ export const { variables: bootstrapEnv, read: readBootstrapSettings } = defineSe
       'File for the credentials of the account that is created in an empty database. If the file is missing later, it is written again with new credentials. If unset, nothing is created',
     ),
   }),
-  /** Base URL of the demo sink; without it no destination is made. */
+  /** Base URL of the demo sink; if it is not set, no destination is created. */
   sinkUrl: fromEnv({
     BOOTSTRAP_SINK_URL: optionalText('Base URL that the first destination delivers to', { pattern: '^https?://' }),
   }),
@@ -68,7 +68,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<'created' | 
   const { storage, file, now } = options;
   const fileExists = (await readCredentials(file)) !== undefined;
   const made = await storage.fork().transactional(async (em) => {
-    // Control planes that start together on an empty database make one account.
+    // If several control planes start at the same time on an empty database, only one of them creates an account.
     await em.execute('select pg_advisory_xact_lock(?)', [bootstrapLock]);
     const [account] = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 1 });
     if (account === undefined) return { did: 'created' as const, credentials: await createAccount(em, options) };

@@ -14,7 +14,7 @@ export type Credentials = {
   readonly destinationId?: string;
 };
 
-/** The file's credentials; undefined when there is no such file or it holds no key. */
+/** The file's credentials; undefined if there is no such file, or if it holds no key. */
 export async function readCredentials(path: string): Promise<Credentials | undefined> {
   try {
     const value = JSON.parse(await readFile(path, 'utf8')) as unknown;
@@ -24,7 +24,7 @@ export async function readCredentials(path: string): Promise<Credentials | undef
   }
 }
 
-/** Writes the file as a whole or not at all, for its owner only. */
+/** Writes the file completely or not at all; only its owner can read it. */
 export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draftPath = `${path}.${randomUUID()}.tmp`;

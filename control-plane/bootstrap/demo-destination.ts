@@ -48,7 +48,7 @@ export async function moveDemoDestination(
   const live = await liveContent(em, accountId);
   const moved = live.destinations.map((entity) => withUrl(entity, row.id, wanted));
   if (moved.every((entity, index) => entity === live.destinations[index])) return;
-  // The next approved version publishes it.
+  // The change goes live with the next approved version.
   if (await requiresApproval(em, accountId)) return;
   const content = { ...live, destinations: moved };
   const notes = 'The demo sink has moved to another port.';

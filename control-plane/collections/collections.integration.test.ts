@@ -374,7 +374,7 @@ test('names that must be unique are compared ignoring case; a second entity of a
   const own = await plane.newAccount();
   const first = await own.post('/collections/allowedEvents', { name: 'Signed Up' });
   const second = await own.post('/collections/allowedEvents', { name: 'Other' });
-  // The reply tells clients that retry a 409 that it would not help.
+  // For clients that retry a 409, the reply says that a retry would not help.
   expect(await own.post('/collections/allowedEvents', { name: 'signed up' })).toMatchObject({
     status: 409,
     headers: { 'x-should-retry': 'false' },

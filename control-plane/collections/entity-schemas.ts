@@ -7,7 +7,7 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
-/** Fields every entity has besides its own. */
+/** Fields that every entity has in addition to those of its collection. */
 export const entityFields = { id: Type.String(), createdAt: instant, updatedAt: nullable(instant) };
 
 /** Body of a create: fields with a default are optional; fields that the service sets are not accepted. */
@@ -33,12 +33,12 @@ export function patchSchema(collection: AnyCollection, overrides: TProperties = 
   return Type.Object({ ...properties, ...overrides }, { additionalProperties: false });
 }
 
-/** An entity as it is answered. */
+/** Schema of an entity in a reply. */
 export function replySchema(collection: AnyCollection, more: TProperties = {}): TObject {
   return Type.Object({ ...entityFields, ...collection.body.properties, ...more });
 }
 
-/** An entity as it is answered: its own fields between its id and its times. */
+/** An entity as returned in a reply: its own fields between its id and its times. */
 export function viewEntity(collection: AnyCollection, row: ConfigEntityRow): { readonly id: string } & JsonObject {
   return {
     id: row.id,

@@ -15,11 +15,11 @@ type FoundEntity = {
 
 const foundMax = 20;
 
-/** One query over the configuration of the account, which its quotas bound. */
+/** Searches the account's configuration with a single query; the account's quotas limit its size. */
 export const searchEntities = defineEndpoint({
   method: 'GET',
   path: '/rest/v1/search',
-  // Each collection asks for its own.
+  // Any key may call it; a collection is searched only if the key may list it.
   scope: undefined,
   id: 'search',
   tag: 'Search',

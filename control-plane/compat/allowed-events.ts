@@ -26,7 +26,7 @@ const listed = Type.Object({
   ),
 });
 
-/** A single allowed event: the members of a list, and its last times. */
+/** A single allowed event: the members that it has in a list, and the times of its newest event and newest delivery. */
 const whole = Type.Object({
   ...listed.properties,
   lastTriggeredAt: nullable({
@@ -136,7 +136,7 @@ export const allowedEventEndpoints = [
 
 const isReserved = (name: string): boolean => name.startsWith('$') && name !== '$identify';
 
-/** The name without space around it. An invalid name is a 409, as in the library's documents. */
+/** The name without surrounding white space. Throws a 409 for an invalid name, as in the library's documents. */
 function checkName(text: string): string {
   const name = text.trim();
   if (name === '') throw conflict('name must not be empty');

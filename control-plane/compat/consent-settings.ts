@@ -194,7 +194,7 @@ function grantedBy({ mode, categories: entries }: Static<typeof rule>, names: re
   return new Set(entries.filter(isGranted).map(({ key }) => key));
 }
 
-/** Creates the purposes of one edit a millisecond apart, because lists are sorted by creation time. */
+/** Gives the purposes of one edit creation times a millisecond apart, because lists are sorted by creation time. */
 const later = (editing: Editing, index: number): Editing => ({
   ...editing,
   now: new Date(editing.now.getTime() + index),

@@ -160,7 +160,7 @@ type Center = Static<typeof globalDispatchCenters.body>;
 
 function inOrder(categories: readonly GivenCategory[]): readonly GivenCategory[] {
   const place = ({ priority }: GivenCategory): number => priority ?? Number.POSITIVE_INFINITY;
-  // Infinity minus Infinity is NaN.
+  // Equal places are not subtracted, because Infinity minus Infinity is NaN.
   return categories.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 

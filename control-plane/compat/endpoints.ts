@@ -14,8 +14,8 @@ import { getSourceTokens } from './source-tokens.ts';
 import { versionEndpoints } from './versions.ts';
 
 /**
- * Endpoints that the platform library calls at another address, or in another shape, than Sluice's own. Each of them
- * translates to one of Sluice's own endpoints and stores nothing itself.
+ * Endpoints for which the platform library uses another address, or another shape, than Sluice. Each of them translates
+ * to one of Sluice's own endpoints and stores nothing itself.
  */
 export const platformEndpoints: readonly Endpoint[] = [
   ...versionEndpoints,

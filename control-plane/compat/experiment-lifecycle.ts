@@ -36,7 +36,10 @@ const published =
 
 const uses = { publishing };
 
-/** Lifecycle steps of an experiment. Each publishes its change, because the library has one operation for both. */
+/**
+ * Lifecycle steps of an experiment. Each step also publishes its change, because the library has no separate operation
+ * for publishing it.
+ */
 export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'publishAfterStart', 'experiment:start', `Start an experiment; the change ${published}`),
   stepEndpoint('pause', 'publishAfterPause', 'experiment:stop', `Pause an experiment; the change ${published}`),
@@ -112,7 +115,7 @@ type Lifecycle<Fields extends TProperties> = {
   readonly scope: 'experiment:start' | 'experiment:stop';
   readonly summary: string;
   readonly fields: Fields;
-  /** Changes the draft, and returns whether the change is to be published. */
+  /** Changes the draft, and returns whether the change must be published. */
   take(editing: Editing, id: string, body: Static<ReturnType<typeof Type.Object<Fields>>>): Promise<boolean>;
 };
 
@@ -188,7 +191,7 @@ async function settle(
   };
 }
 
-/** The changes that a publish of the draft would make. */
+/** Number of changes that a publish of the draft would make. */
 async function countChanges({ em, principal }: Editing): Promise<number> {
   const live = await liveContent(em, principal.accountId);
   return diffSnapshots(live, composeSnapshot(live, await loadDraft(em, principal.accountId), {})).count;

@@ -86,7 +86,7 @@ export const experimentResultEndpoints = [
   }),
 ];
 
-/** Throws a 400 for an event other than the primary metric. */
+/** The experiment with its measurements. Throws a 400 if `event` is not its primary metric. */
 async function measuredBy(
   storage: Storage,
   accountId: string,

@@ -13,7 +13,7 @@ const { urlPatterns, queryRules, primaryMetric } = experimentBody.properties;
 /** The status of an experiment in the platform library's spelling. */
 export const libraryStatus = Type.Enum(experimentStatuses.map((status) => status.toLowerCase()));
 
-/** The status of a word in that spelling; undefined for an unknown word. */
+/** The status that a word in that spelling stands for; undefined for an unknown word. */
 export function statusOf(word: string): ExperimentStatus | undefined {
   return experimentStatuses.find((status) => status.toLowerCase() === word);
 }
@@ -112,7 +112,7 @@ export function viewExperiment(
   };
 }
 
-/** Needs all `variants` of the experiment: the control gets the percentage that the others leave. */
+/** Needs all `variants` of the experiment, because the control gets the percentage that the others leave. */
 export function viewVariant(
   { id, experimentId, name, isControl, weight, redirect, properties }: ExperimentVariant,
   variants: readonly ExperimentVariant[],

@@ -184,7 +184,7 @@ export async function showExperiment(em: EntityManager, row: ConfigEntityRow) {
   return viewExperiment(row, inOrder(await loadVariants(em, row.accountId, row.id)));
 }
 
-/** The control first, then the others in the order of creation, which is the order of ids. */
+/** Puts the control first, then the others in the order of their creation, which is the order of ids. */
 function inOrder(variants: readonly ExperimentVariant[]): readonly ExperimentVariant[] {
   return variants.toSorted((a, b) => Number(b.isControl) - Number(a.isControl) || (a.id < b.id ? -1 : 1));
 }
@@ -196,7 +196,7 @@ function checkKey(text: string): string {
   return text;
 }
 
-/** A key made from the name that no other experiment of the account has. */
+/** A key made from the experiment's name; no other experiment of the account has this key. */
 async function freeKey({ em, principal }: Editing, text: string): Promise<string> {
   const base = slugOf(text) || 'experiment';
   const taken = new Set((await loadEntities(em, principal.accountId, 'experiments')).map((row) => row.body['key']));

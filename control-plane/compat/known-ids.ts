@@ -3,8 +3,8 @@ import type { CollectionName } from '../../shared/collections/registry.ts';
 import { missingEntities } from '../draft/entity-store.ts';
 
 /**
- * The `ids` that the account has, without repeats. Users of the platform library expect ids of deleted entities to be
- * dropped silently, and the reply to list the kept ones.
+ * The `ids` that the account has, without repeats. Users of the platform library expect that ids of deleted entities
+ * are dropped silently, and that the reply lists the kept ids.
  */
 export async function knownIds(
   em: EntityManager,

@@ -42,8 +42,8 @@ export const mappingReply = Type.Object({
 });
 
 /**
- * Priority of a destination's default mapping: the last one, so that all others are tried first. It identifies the
- * default mapping, which always applies.
+ * Priority of a destination's default mapping: the last priority, so that all other mappings are tried first. The
+ * default mapping always applies, and is identified by this priority.
  */
 export const defaultPriority = mappingPriorityMax;
 

@@ -14,7 +14,7 @@ export type MappingTemplate = {
   readonly description: string;
   /** The template handles the events that no other mapping of the destination matches. */
   readonly isDefault: boolean;
-  /** The platform's name for the event; null keeps the event's own name. */
+  /** The platform's name for the event; null if the event keeps its own name. */
   readonly eventName: string | null;
 };
 
@@ -98,7 +98,7 @@ type Property = {
   readonly property: string;
   readonly label: string;
   readonly kind: 'Array' | 'Integer' | 'Text';
-  /** Path of the value. Defaults to the event's property of this name. */
+  /** Path of the value; by default, the event property named `property`. */
   readonly path?: string;
 };
 

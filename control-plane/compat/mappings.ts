@@ -254,7 +254,7 @@ async function forEvent({ em, principal }: Editing, allowedEventId: string): Pro
   const event = await findEntity(em, principal.accountId, 'allowedEvents', allowedEventId);
   if (event === undefined) throw badRequest(`allowedEventId: there is no allowed event ${allowedEventId}`);
   const eventName = String(event.body['name']);
-  // Allowed events compare names ignoring case, and so does this rule.
+  // Names of allowed events are compared ignoring case, so the rule ignores case too.
   const value = `^${eventName.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}$`;
   const condition = { property: 'event.event', operator: 'MatchesRegexIgnoreCase', value };
   return { name: eventName.slice(0, 250), logic: { condition } };

@@ -11,7 +11,7 @@ import { versionName, versionNotes, versionReply, viewVersion } from '../version
 
 const client = 'platform-library';
 
-/** Version endpoints. In the platform library every version is a published one. */
+/** Version endpoints. The platform library only has published versions. */
 export const versionEndpoints = [
   defineEndpoint({
     client,

@@ -60,7 +60,7 @@ test('console: asset files are cached for good, sent compressed, and small in to
     expect(answer.headers.get('content-encoding')).toBe('gzip');
     gzippedBytes += Number(answer.headers.get('content-length'));
   }
-  // The size of a first visit to any page.
+  // The download size of the first visit to any page.
   expect(gzippedBytes).toBeLessThan(250 * 1024);
   expect((await open('/assets/nothing.js', { accept: '*/*' })).status).toBe(404);
   expect((await open('/assets/..%2f..%2fpackage.json', { accept: '*/*' })).status).not.toBe(200);

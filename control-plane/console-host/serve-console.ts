@@ -8,8 +8,8 @@ import { topFolder } from '../../shared/runtime/compiled-path.ts';
 const consoleFolder = new URL('dist/console/', topFolder);
 
 /**
- * Nothing from anywhere else, no inline script or style, in no frame. Styles that scripts set on elements are no inline
- * styles to this policy (CSP level 3, section 8.3).
+ * The pages load nothing from other origins, have no inline script or style, and cannot be shown in a frame. Styles
+ * that scripts set on elements do not count as inline styles for this policy (CSP level 3, section 8.3).
  */
 export const consolePolicy = [
   "default-src 'none'",
@@ -25,8 +25,8 @@ export const consolePolicy = [
 const yearMs = 31_536_000 * 1_000;
 
 /**
- * Serves the console at `/`: one HTML page, whose script shows the view of the address, and the hashed files that it
- * loads. Throws if the build has no console.
+ * Serves the console at `/`: one HTML page, whose script shows the view for the requested address, and the hashed files
+ * that the page loads. Throws if the build has no console.
  */
 export async function loadConsole(): Promise<(app: FastifyInstance) => void> {
   const page = await readFile(new URL('index.html', consoleFolder));
@@ -47,7 +47,7 @@ export async function loadConsole(): Promise<(app: FastifyInstance) => void> {
       maxAge: yearMs,
       immutable: true,
     });
-    // Any address that is not of an API is a page of the console, which shows a message for an unknown one.
+    // Every address outside the API is a page of the console; for an unknown address, the console shows a message.
     app.get('/*', (request, reply) => {
       const isPage = request.headers.accept?.includes('text/html') === true && !request.url.startsWith('/rest/');
       return isPage ? sendPage(reply) : reply.callNotFound();

@@ -9,8 +9,8 @@ import { consolePolicy } from './serve-console.ts';
 const docsFolder = new URL('dist/docs/', topFolder);
 
 /**
- * Serves the documentation at `/docs/`, to everyone. Requests that a reader tries on the page of the ingest API go to
- * `ingestUrl`. If the documentation was not built, answers 404 with the command that builds it.
+ * Serves the documentation at `/docs/`, to everyone. Requests that a reader tries out on the page of the ingest API go
+ * to `ingestUrl`. If the documentation was not built, answers 404 with the command that builds it.
  */
 export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Promise<(app: FastifyInstance) => void> {
   const isBuilt = await access(new URL('index.html', folder)).then(
@@ -33,13 +33,13 @@ export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Pro
         decorateReply: false,
         cacheControl: false,
       });
-      // Matches /docs/ too. Redirects, because links of the pages are relative to /docs/.
+      // Matches /docs/ too. It redirects, because links of the pages are relative to /docs/.
       room.get('/docs', (_request, reply) => reply.redirect('/docs/index.html'));
       room.get('/docs/instance.json', (_request, reply) => reply.send({ ingestUrl }));
     });
 }
 
-/** Adds the routes of a build with documentation to a build without it. */
+/** For a build without documentation: adds the same routes, which answer 404. */
 function addMissing(app: FastifyInstance): void {
   const answer = { error: 'this build has no documentation: npm run docs builds it' };
   for (const url of ['/docs', '/docs/*', '/docs/instance.json']) {

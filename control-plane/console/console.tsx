@@ -88,7 +88,7 @@ export function Console(): ReactElement {
       }
     };
     void begin();
-    // A second link in the same tab changes the part after # only, and loads no page.
+    // Opening a second link in the same tab changes only the part after #, so no page is loaded.
   }, [location.pathname, location.hash]);
   if (all === undefined) return error === undefined ? <Loading /> : <ErrorNote error={error} />;
   if (current === undefined) return <SignInPage failed={error} />;

@@ -13,14 +13,14 @@ const client = new QueryClient({
       // Requests are sent even if the browser is offline, because the control plane may run on the same machine.
       networkMode: 'always',
       staleTime: 5_000,
-      // Twice, if there was no reply or a 5xx. A request that was refused (4xx) would be refused again.
+      // Retries twice if there was no reply, or a 5xx. A request that was refused (4xx) would be refused again.
       retry: (failures, error) => failures < 2 && (!(error instanceof RequestError) || error.status >= 500),
     },
     mutations: { networkMode: 'always' },
   },
 });
 
-// Only a data router can block leaving a page.
+// A data router, because only a data router can prevent the user from leaving a page.
 const router = createBrowserRouter([{ path: '*', element: <Console />, errorElement: <BrokenPage /> }]);
 
 const root = document.getElementById('root');

@@ -35,12 +35,12 @@ export const { variables: destinationTestsEnv, read: readDestinationTestSettings
 export type DestinationTestsOptions = ReturnType<typeof readDestinationTestSettings> & {
   /** Addresses that destinations may have: the same as in the pipeline. */
   readonly egress: EgressRanges;
-  /** The token source that the pipeline uses too: a refresh token may be valid for one use only. */
+  /** The token source that the pipeline uses too, because a refresh token may be valid for a single use. */
   readonly tokens: TokenSource;
 };
 
 const connectTimeoutMs = 3_000;
-/** Tests at a time, of all accounts and of one. */
+/** Maximum number of tests that run at the same time, of all accounts and of one account. */
 const runningMax = 8;
 const runningOfAccountMax = 2;
 

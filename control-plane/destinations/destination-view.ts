@@ -20,7 +20,7 @@ export function viewDestination(row: ConfigEntityRow): JsonObject {
   return { ...viewEntity(destinations, row), settings: maskSettings(settings) };
 }
 
-/** Binds the secrets of a destination to it. */
+/** Binds the secrets of a destination to this destination. */
 export function sealerFor(secretBox: SecretBox, accountId: string, destinationId: string): SettingSealer {
   const context = (key: string): string => settingContext(accountId, destinationId, key);
   return {

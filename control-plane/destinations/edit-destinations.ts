@@ -13,7 +13,7 @@ import { mergeSettings, missingSettings } from './settings.ts';
 type NewDestination = Partial<DestinationBody> & { readonly type: string };
 
 /**
- * Adds a destination to the draft, its settings checked by its kind. A destination that lacks required settings is
+ * Adds a destination to the draft; its kind checks the settings. A destination that lacks required settings is
  * Disabled: it can be patched, but neither enabled nor published.
  */
 export function createDestination(
@@ -31,7 +31,7 @@ export function createDestination(
   });
 }
 
-/** Changes the fields given; settings are merged key by key. */
+/** Changes only the given fields; settings are merged key by key. */
 export function patchDestination(
   editing: Editing,
   secretBox: SecretBox,

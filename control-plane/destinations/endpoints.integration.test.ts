@@ -91,7 +91,7 @@ test('drafts: a destination without its required settings is Disabled, and can b
   expect(created).toMatchObject({ status: 200, body: { status: 'Disabled', settings: { method: 'POST' } } });
   const { id } = created.body;
   const path = `/destinations/${id}`;
-  // Everything can be changed while a required setting is missing.
+  // All fields can be changed while a required setting is missing.
   expect((await account.patch(path, { name: 'Still a draft', settings: { method: 'PUT' } })).status).toBe(200);
   const lacking = { status: 400, body: { error: 'settings.httpDestinationUrl is required' } };
   expect(await account.patch(path, { status: 'Enabled' })).toMatchObject(lacking);
@@ -161,7 +161,7 @@ test('destination secrets: sealed at rest, masked on read, untouched when the ma
   expect(back.status).toBe(200);
   expect(back.body).toEqual(created.body);
   expect(await stored()).toBe(before);
-  // Sending the same secret again is not a change, either.
+  // Sending the same secret again does not count as a change either.
   expect((await account.patch(path, { settings: { headers: secret } })).body.updatedAt).toBeNull();
   const changed = await account.patch(path, { settings: { headers: JSON.stringify({ 'X-Token': 'other-canary' }) } });
   expect(changed.body.settings.headers).toBe('********');

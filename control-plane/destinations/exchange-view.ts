@@ -22,7 +22,7 @@ export const platformErrorReply = Type.Object(
   },
 );
 
-/** The request of a failed attempt and its answer, as a client may read them. */
+/** The request of a failed attempt and its answer, in the form that a client may read. */
 export const exchangeReply = Type.Object(
   {
     request: Type.Object({

@@ -5,7 +5,7 @@ import { viewPlatformError } from './exchange-view.ts';
 const reasonsMax = 50;
 
 /**
- * Why events of the recent-events view are not delivered to a destination, by reason and by answer of the platform, the
+ * Why events of the recent-events view are not delivered to a destination, by reason and by the platform's answer, the
  * most frequent first.
  */
 export async function listFailures(db: Queryable, accountId: string, destinationId: string) {

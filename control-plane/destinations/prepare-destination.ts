@@ -7,7 +7,7 @@ import { badRequest } from '../api/api-error.ts';
 import { openSettings } from './settings.ts';
 import type { SettingSealer } from './settings.ts';
 
-/** The kind by this name. Throws a 400 if this build does not offer it. */
+/** The kind with this name. Throws a 400 if this build does not offer it. */
 export function offeredKind(type: string): DestinationKind {
   const kind = findDestinationKind(type);
   if (kind === undefined) {
@@ -19,17 +19,17 @@ export function offeredKind(type: string): DestinationKind {
 
 export type ReadyDestination = {
   readonly kind: DestinationKind;
-  /** In the clear. */
+  /** Settings with unencrypted secrets. */
   readonly settings: JsonObject;
   readonly prepared: PreparedDestination;
 };
 
-/** Makes a destination ready to send, as the pipeline does. Throws a 400 for settings its kind does not take. */
+/** Makes a destination ready to send, as the pipeline does. Throws a 400 for settings that its kind does not accept. */
 export function prepareDestination(type: string, sealed: JsonObject, sealer: SettingSealer): ReadyDestination {
   return prepareKind(offeredKind(type), openSettings(sealed, sealer));
 }
 
-/** As above, for settings in the clear. */
+/** Like `prepareDestination`, for settings whose secrets are not encrypted. */
 export function prepareKind(kind: DestinationKind, settings: JsonObject): ReadyDestination {
   try {
     return { kind, settings, prepared: kind.prepare(settings) };

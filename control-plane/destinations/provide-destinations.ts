@@ -19,6 +19,6 @@ export function provideDestinations(
     tokens,
   });
   services.provide(destinationTests, tests);
-  // Tests end before the HTTP server, because the answer to a request for a test waits for its end.
+  // Tests end before the HTTP server, because the reply to a test request waits for the end of the test.
   return scope.use('destination tests', tests, (one) => one.stop(), { endsBefore: 'http' });
 }

@@ -30,7 +30,7 @@ async function createDestination(settings: Readonly<Record<string, string>> = {}
   return body.id;
 }
 
-/** Tests a destination through another control plane. */
+/** Tests a destination through the control plane at `baseUrl`. */
 async function testAt(baseUrl: string, id: string): Promise<{ readonly status: number; readonly body: unknown }> {
   const answer = await fetch(`${baseUrl}/rest/v1/destinations/${id}/test`, {
     method: 'POST',
@@ -240,9 +240,10 @@ test('destination test: no edit of the draft can send a stored secret to an addr
         expect.stringMatching(/settings\.signingSecret must be sent again/),
       ]);
     }
-    // The secrets cannot be moved in two steps, either.
+    // The secrets cannot be moved in two steps either.
     expect((await client.patch(path, { status: 'Disabled', settings: { httpDestinationUrl: null } })).status).toBe(400);
-    // With its own secrets the destination may move. A revert then restores the published address and secrets together.
+    // If its secrets are sent again, the destination may move. A revert then restores the published address and secrets
+    // together.
     const own = { ...moved, headers: '{"X-Canary":"own"}', signingSecret: null };
     expect((await client.patch(path, { settings: own })).status).toBe(200);
     expect((await client.patch(path, { settings: { ...masked, signingSecret: null } })).status).toBe(200);

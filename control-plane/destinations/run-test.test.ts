@@ -9,7 +9,7 @@ import { secretSettings } from '../../shared/destinations/mask-secrets.ts';
 
 const testEvent = () => createTestEvent('account', {}, {}, Date.now());
 
-/** Answers with what it was sent, as a platform for tests does. */
+/** Echoes the request in its answer, as some platforms do. */
 const echo: Sender = {
   send: async ({ url, headers, body }) => {
     const answer = { status: 200, headers: { ...headers }, body: JSON.stringify({ url, headers, body }) };

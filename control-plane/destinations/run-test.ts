@@ -21,7 +21,7 @@ import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { createRequestMasker } from '../../shared/destinations/mask-secrets.ts';
 import type { SecretMasker } from '../../shared/destinations/mask-secrets.ts';
 
-/** The subject of a test: a kind with the settings of a destination in the clear, and an event. */
+/** The subject of a test: an event, and a kind with the unencrypted settings of a destination. */
 export type DestinationTest = {
   readonly kind: DestinationKind;
   readonly settings: JsonObject;
@@ -50,7 +50,10 @@ export type DestinationTestResult = {
   } | null;
 };
 
-/** Characters of a body that are shown. More of a response is read, so that a secret at the cut is recognised whole. */
+/**
+ * Number of characters of a body that are shown. More of a response is read, so that a secret at the cut is recognised
+ * as a whole.
+ */
 export const shownCharsMax = { request: 64 * 1024, answer: 16 * 1024 } as const;
 
 const unsent = { durationMs: null, request: null, answer: null } as const;
@@ -106,13 +109,13 @@ function showRequest(mask: SecretMasker, request: OutboundRequest): ShownRequest
   return {
     method: request.method,
     url: mask.url(request.url),
-    // The token itself is known to the sender alone.
+    // Only the sender knows the token itself, so the mask is shown.
     headers: mask.headers(authorized(request, secretMask).headers),
     body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
   };
 }
 
-/** The request, or why there can be none. */
+/** The request, or the reason why there is none. */
 function build(prepared: PreparedDestination, event: OutboundEvent, nowMs: number): OutboundRequest | string {
   try {
     const request = prepared.buildRequest([event], nowMs);
@@ -132,7 +135,7 @@ function read(prepared: PreparedDestination, event: OutboundEvent, answer: Outbo
 export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
 
 /**
- * An example event with the current time and an id of its own, marked as a test. Besides the requested properties, it
+ * An example event with the current time and its own id, marked as a test. In addition to the requested properties, it
  * has those that the kind's platform requires.
  */
 export function createTestEvent(

@@ -50,7 +50,7 @@ export type Sandbox = {
   report(): SandboxReport;
 };
 
-/** Prepares a test of a kind in the sandbox, with settings in the clear. Throws a 400 if the kind refuses them. */
+/** Prepares a test of a kind in the sandbox, with unencrypted settings. Throws a 400 if the kind refuses them. */
 export async function prepareSandboxTest(
   kind: DestinationKind,
   given: JsonObject,
@@ -73,12 +73,12 @@ export async function prepareSandboxTest(
 
 const problemOf = ({ field, message }: PlatformProblem) => ({ field, message });
 
-/** In the clear already. */
+/** For settings that are not encrypted: returns them unchanged. */
 const opened: SettingSealer = { seal: (_key, plain) => plain, open: (_key, sealed) => sealed };
 
 /**
- * Settings in the clear, with the kind's example values for required ones that are not set: a sandbox needs no account.
- * Throws a 400 for one that is set and cannot be used.
+ * The unencrypted settings; required settings that are not set get the kind's example values, because a sandbox needs
+ * no account at the platform. Throws a 400 for a setting that is set and cannot be used.
  */
 function completeSettings(
   kind: DestinationKind,

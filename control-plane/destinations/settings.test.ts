@@ -68,7 +68,8 @@ test('settings: defaults are applied, secrets are sealed, and settings that are 
   const second = merge(first, { isTest: false, account: 'mine', token: secretMask });
   expect(second).toEqual({ ...first, isTest: false, account: 'enc:v1:account:mine' });
   expect(openSettings(second ?? {}, sealer)).toMatchObject({ token: 'one', account: 'mine' });
-  // A null clears a key, to its default where it has one; null for all clears all.
+  // Null as a value clears that key, which then gets its default if it has one; null instead of all settings clears all
+  // of them.
   expect(merge(second, { account: null, region: null, isTest: null })).toEqual({
     url: 'https://a.test',
     token: 'enc:v1:token:one',

@@ -12,10 +12,10 @@ export type SettingSealer = { seal(key: string, plain: string): string; open(key
 const textCharsMax = 16_384;
 
 /**
- * Merges settings from a client into the stored ones, key by key; null clears a key. Defaults are applied, secrets
- * sealed. Throws a 400 that names the key. Null if nothing is set. `missingSettings` checks for completeness. If the
- * merged settings send to another scheme, host or port, each secret has to be sent again or cleared: a client that may
- * change the address must not receive stored secrets there.
+ * Merges settings from a client into the stored ones, key by key; null clears a key. Applies defaults and seals
+ * secrets. Throws a 400 that names the key. Returns null if nothing is set. `missingSettings` checks for completeness.
+ * If the merged settings send to another scheme, host or port, each secret must be sent again or cleared: otherwise a
+ * client that may change the address could receive stored secrets there.
  */
 export function mergeSettings(
   kind: DestinationKind,
@@ -62,7 +62,7 @@ export function missingSettings(kind: DestinationKind, settings: JsonObject, sea
   }
 }
 
-/** Throws a 400 if a stored secret would be sent to another address than when it was set. */
+/** Throws a 400 if a stored secret would be sent to an address other than the one for which it was set. */
 function refuseMovedSecrets(
   kind: DestinationKind,
   stored: JsonObject,
@@ -83,7 +83,7 @@ function refuseMovedSecrets(
   );
 }
 
-/** Settings in the clear. */
+/** The settings with their secrets opened. */
 export function openSettings(settings: JsonObject, sealer: SettingSealer): JsonObject {
   return Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key, isSealed(value) ? sealer.open(key, value) : value]),
@@ -108,7 +108,7 @@ function takeValue(
     }
     case 'Text':
       if (!isText(value)) throw badRequest(`settings.${key} must be a string of at most ${textCharsMax} characters`);
-      // It would be read as a sealed secret that cannot be opened.
+      // Such a value would be read as a sealed secret that cannot be opened.
       if (isSealed(value)) throw badRequest(`settings.${key} must not begin like a sealed secret`);
       return value;
     case 'Secret':
@@ -127,7 +127,7 @@ function takeSecret(key: string, value: string, stored: unknown, sealer: Setting
     if (isSealed(stored)) return stored;
     throw badRequest(`settings.${key} is the mask of a secret, but none is stored`);
   }
-  // An unchanged secret must not look like a change.
+  // A secret that is sent unchanged keeps its stored form, so that it does not look like a change.
   if (isSealed(stored) && sealer.open(key, stored) === value) return stored;
   return sealer.seal(key, value);
 }

@@ -62,7 +62,7 @@ export const testDestination = defineEndpoint({
       ? await prepareSandboxTest(offeredKind(String(type)), openSettings(given, sealer), scenario)
       : { ...prepareDestination(String(type), given, sealer), sandbox: undefined };
     const event = createTestEvent(accountId, test.kind, body, now().getTime());
-    // Audited first: a request that cannot be audited is not sent.
+    // The test is audited first, because a request that cannot be audited must not be sent.
     const tested = { action: 'destination.test', collection: 'destinations', entityId: row.id };
     recordAudit(em, principal, { ...tested, details: { settings: used, ...(sandbox ? { sandbox } : {}) } }, now());
     await em.flush();

@@ -11,7 +11,7 @@ const principal: Principal = {
   expiresAt: null,
 };
 
-/** A database that keeps what was audited, and knows whether a transaction is open. */
+/** A fake database that records audit entries, and knows whether a transaction is open. */
 function fakeDatabase() {
   const state = { open: 0, audited: [] as string[] };
   const em = {

@@ -9,8 +9,8 @@ export type AuditedEffect<Checked, Result> = {
   /** Throws if the effect is not permitted. */
   check(editing: Editing): Promise<Checked>;
   /**
-   * An effect outside the database, and outside of any transaction: no connection and no lock of the account is held
-   * meanwhile.
+   * An effect outside the database. It runs outside any transaction, so it holds no connection and no lock of the
+   * account.
    */
   effect(checked: Checked): Promise<Result>;
 };
@@ -33,7 +33,7 @@ export async function withAudit<Checked, Result>(
     return await effect(checked);
   } catch (error) {
     const failed = { ...audited, action: `${audited.action}-failed` };
-    // The first failure is reported, even if the database is unavailable.
+    // The error of the effect is thrown, even if this entry cannot be recorded.
     await edit(services, principal, async ({ em, now }) => recordAudit(em, principal, failed, now)).catch(
       () => undefined,
     );

@@ -17,12 +17,13 @@ import { checkPlanRule, checkPlannedEvent } from './check-tracking-plan.ts';
 type BodyOf<Name extends CollectionName> = Static<Extract<Registered, { readonly name: Name }>['body']>;
 
 /**
- * Checks of an entity that a schema cannot express, by its collection. Here and not beside the schemas, which every
- * service loads, because it compiles rules.
+ * Checks of an entity that a schema cannot express, by its collection. They are not next to the schemas, because they
+ * compile rules and every service loads the schemas.
  */
 const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => readonly FieldProblem[] } = {
   sources: checkSource,
-  // A rule that is off or stops events is compiled as if it sent them: a change of another field may make it do so.
+  // A rule that is disabled or stops events is compiled as if it sent them, because a later change of another field may
+  // make it send.
   mappings: (rule) => checkMappingRule({ ...rule, action: 'send' }),
   globalDispatchCenters: ({ categories }) =>
     categories.flatMap(({ logic }, index) => (logic === null ? [] : checkLogic(logic, `categories[${index}].logic`))),

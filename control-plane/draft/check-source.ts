@@ -7,7 +7,10 @@ import { findSourceKind, sourceKinds } from '../../shared/sources/registry.ts';
 /** The part of a source kind for which each secret is used. */
 const secretUses = { signingSecret: 'signature', accessToken: 'fetch' } as const;
 
-/** Checks of a source that the schema cannot express: secrets that its type does not use, invalid addresses and domains. */
+/**
+ * Checks of a source that the schema cannot express: secrets that its type does not use, and invalid addresses and
+ * domains.
+ */
 export function checkSource(source: SourceBody): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const { type, redirectUrl, whitelistIps, whitelistDomains, probabilisticIdentity } = source;
@@ -42,7 +45,7 @@ function listOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
-// URL parsers ignore white space and control characters, which no address is meant to hold.
+// URL parsers ignore white space and control characters, which no valid address contains.
 const unprintable = /[\s\p{Cc}]/u;
 
 function isWebUrl(text: string): boolean {

@@ -22,8 +22,8 @@ export async function checkTogether(
 }
 
 /**
- * Judges a variant together with its experiment and the experiment's other variants, before it is added, changed or
- * removed. Throws a 400 for contradictions. A variant whose experiment is gone is not checked.
+ * Checks a variant together with its experiment and the experiment's other variants, before the variant is added,
+ * changed or removed. Throws a 400 for contradictions. A variant whose experiment was deleted is not checked.
  */
 async function checkVariantEdit(em: EntityManager, accountId: string, edit: EntityEdit): Promise<void> {
   const { id, before, after } = edit;

@@ -25,8 +25,8 @@ export type Editing = {
 };
 
 /**
- * Adds an entity to the draft. Throws a 400 for values it cannot have, a 409 for a name that is taken or a draft at its
- * quota.
+ * Adds an entity to the draft. Throws a 400 for values that it cannot have, and a 409 for a name that is taken or a
+ * draft at its quota.
  */
 export async function createEntity(
   editing: Editing,
@@ -101,7 +101,8 @@ async function checkBody(
 ): Promise<void> {
   refuseUnusable(collection, body);
   for (const reference of collection.references) {
-    // Stored references stay valid, so that an entity can be written back after the entity that it names was deleted.
+    // Stored references are not checked again, so an entity can be saved even after an entity to which it refers was
+    // deleted.
     const known = new Set(reference.ids(before));
     const named = reference.ids(body).filter((one) => !known.has(one));
     const { name } = collectionOf(reference.collection);
@@ -150,8 +151,8 @@ function withoutUndefined(fields: JsonObject): JsonObject {
 }
 
 /**
- * Runs an edit in one transaction, alone among the edits of its account. `now` is read once the edit has its turn, so
- * that times are in the order of the edits.
+ * Runs an edit in one transaction; other edits of the same account wait until it has ended. `now` is read after this
+ * wait, so that times are in the order of the edits.
  */
 export function edit<Result>(
   services: CoreServices,

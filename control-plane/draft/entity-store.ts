@@ -12,7 +12,7 @@ import { buildSnapshot } from './snapshot.ts';
 
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The entity; undefined if the account has none with this id. */
+/** The entity; undefined if the account has no entity with this id. */
 export async function findEntity(
   em: EntityManager,
   accountId: string,
@@ -23,7 +23,7 @@ export async function findEntity(
   return (await em.findOne(ConfigEntity, { accountId, collection, id })) ?? undefined;
 }
 
-/** The entity. Throws a 404 if the account has none with this id. */
+/** The entity. Throws a 404 if the account has no entity with this id. */
 export function requireEntity(
   em: EntityManager,
   accountId: string,
@@ -47,7 +47,7 @@ export async function missingEntities(
 }
 
 export type EntityFilters = {
-  /** Fields of the body that must have this value. */
+  /** Fields of the body, each with the value that it must have. */
   readonly equals?: Readonly<Record<string, string | undefined>>;
   readonly nameContains?: string | undefined;
 };
@@ -115,11 +115,11 @@ type DraftRow = {
 };
 
 /**
- * The account's draft: every current entity; changes of this unit of work are included once they are flushed. With
+ * The account's draft: every current entity. Changes of this unit of work are included once they are flushed. With
  * `only`, all other collections are empty.
  */
 export async function loadDraft(em: EntityManager, accountId: string, only?: CollectionName): Promise<Snapshot> {
-  // Without the ORM: a snapshot needs the plain values of every row.
+  // The ORM is not used, because a snapshot needs only the plain values of every row.
   const rows = await em.execute<DraftRow[]>(
     `select collection, id, body, created_at from entities
      where account_id = ? and (?::text is null or collection = ?) order by created_at, id`,

@@ -8,7 +8,7 @@ import type {
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ConfigEntity } from '../../shared/postgres/entities.ts';
 
-/** The variants an experiment has in the draft. */
+/** The variants that an experiment has in the draft. */
 export async function loadVariants(
   em: EntityManager,
   accountId: string,
@@ -18,12 +18,12 @@ export async function loadVariants(
   return rows.map(({ id, body }) => ({ ...readVariantBody(body), id }));
 }
 
-/** A stored experiment: fields that an older build did not store have their defaults. */
+/** A stored experiment; fields that an older build did not store have their defaults. */
 export function readExperimentBody(body: JsonObject): ExperimentBody {
   return { ...experimentDefaults, ...body } as unknown as ExperimentBody;
 }
 
-/** A stored variant, as above. */
+/** A stored variant; fields that an older build did not store have their defaults. */
 export function readVariantBody(body: JsonObject): ExperimentVariantBody {
   return { ...experimentVariantDefaults, ...body } as unknown as ExperimentVariantBody;
 }

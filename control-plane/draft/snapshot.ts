@@ -19,7 +19,7 @@ export function sameEntity(a: SnapshotEntity, b: SnapshotEntity): boolean {
   return isDeepStrictEqual({ ...a, createdAt: null }, { ...b, createdAt: null });
 }
 
-/** Experiments that are still drafts never leave the draft, nor do variants without an experiment. */
+/** Removes experiments with the status Draft, which are never published, and variants without an experiment. */
 export function withoutDraftExperiments(draft: Snapshot): Snapshot {
   const experiments = draft.experiments.filter((experiment) => experiment['status'] !== 'Draft');
   const kept = new Set(experiments.map(({ id }) => id));

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { accountKeyContext } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 
-/** A public key as RFC 8037 writes it. */
+/** A public key in the format of RFC 8037. */
 export type PublicJwk = {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
@@ -24,7 +24,7 @@ export async function listAccountKeys(pool: Pool, accountId: string): Promise<re
 
 export type AccountSigner = { readonly kid: string; sign(bytes: Buffer): Buffer };
 
-/** Signs with the newest key of an account; creates a key if the account has none. */
+/** Signs with the newest key of an account; creates a key if the account has no key. */
 export async function accountSigner(
   pool: Pool,
   secretBox: SecretBox,

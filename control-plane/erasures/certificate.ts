@@ -2,13 +2,13 @@ import type { CertificatePayload } from '../../shared/contracts/erasure-certific
 import type { ErasureRecord } from '../../shared/visitors/erasure-records.ts';
 import type { ErasureTarget } from './erasure-targets.ts';
 
-/** The longest time for which data without individual deletion is kept, in ms. */
+/** Maximum time for which data is kept that cannot be deleted individually, in ms. */
 export type RetentionLimits = { readonly historyMs: number; readonly waitingMs: number; readonly deadLetterMs: number };
 
-/** How long the pipeline keeps the changes of visitors. */
+/** How long the pipeline keeps the changes of visitors, in ms. */
 const visitorChangesMs = 300_000;
 
-/** The content of a certificate of an erasure at this moment. Pure. */
+/** The content that the certificate of an erasure has at this moment. Pure. */
 export function certificateOf(
   accountId: string,
   record: ErasureRecord,
@@ -34,7 +34,7 @@ export function certificateOf(
       deleted('recent_events', counts.recentEvents),
       deleted('experiment_assignments', counts.experimentAssignments),
       deleted('experiment_visitors', counts.experimentVisitors),
-      // These go with the rows above, and are not counted.
+      // These rows are deleted together with the rows above, and are not counted.
       deleted('event_outcomes', null),
       deleted('visitor_merges', null),
       deleted('QUARANTINE', null),

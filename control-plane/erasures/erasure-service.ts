@@ -17,13 +17,13 @@ import type { ErasureSettings } from './erasure-settings.ts';
 import { sealSubject } from './erasure-subject.ts';
 import { insertTargets, selectTargets } from './erasure-targets.ts';
 
-/** Effects of an erasure besides deleting rows. */
+/** Effects of an erasure in addition to deleting rows. */
 export type ErasureService = {
   /** Announces one erasure to all senders of events, through the log. Throws a 503 if the log does not store it. */
   announcer(accountId: string): (erasure: AnnouncedErasure) => Promise<void>;
   /** Stores which destinations have to delete the visitor, within the transaction of the erasure. */
   forward(client: PoolClient, accountId: string, erasure: ForwardedErasure): Promise<void>;
-  /** The current state of an erasure, signed with the account's key; undefined without such an erasure. */
+  /** The current state of an erasure, signed with the account's key; undefined if there is no such erasure. */
   certify(accountId: string, erasureId: string): Promise<SignedCertificate | undefined>;
   /** Called if the time of an erasure could not be stored, so that events are dropped for longer than necessary. */
   warn(error: unknown): void;

@@ -4,7 +4,7 @@ import type { ErasureSubject } from '../../shared/destinations/sdk/erasure.ts';
 import { e164Of } from '../../shared/destinations/sdk/person.ts';
 import type { ErasedPerson } from '../../shared/visitors/erased-person.ts';
 
-/** The identifiers of an erased person, sealed until all destinations have deleted it. */
+/** The identifiers of an erased person, sealed and kept until all destinations have deleted the person. */
 export function sealSubject(
   secretBox: SecretBox,
   accountId: string,
@@ -20,7 +20,7 @@ export function sealSubject(
   return secretBox.seal(JSON.stringify(subject), erasureSubjectContext(accountId, erasureId));
 }
 
-/** Throws SecretError if no key opens it. */
+/** Opens sealed identifiers. Throws SecretError if no key opens them. */
 export function openSubject(
   secretBox: SecretBox,
   accountId: string,

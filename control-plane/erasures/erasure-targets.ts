@@ -5,17 +5,17 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 type Queryable = Pick<ClientBase, 'query'> | Pick<Pool, 'query'>;
 
 /**
- * The state of an erasure at a destination. `requested`: the platform accepted it and deletes later. `manual`: an operator
- * has to do it and confirm it. `nothing`: the platform stores nothing of a person.
+ * The state of an erasure at a destination. `requested`: the platform accepted the deletion and does it later.
+ * `manual`: an operator has to delete the person and confirm it. `nothing`: the platform stores nothing about a person.
  */
 export const targetStates = ['pending', 'requested', 'done', 'nothing', 'manual', 'failed'] as const;
 export type TargetState = (typeof targetStates)[number];
 
-/** A destination that an erasure is forwarded to. */
+/** A destination to which an erasure is forwarded. */
 export type ErasureTarget = {
   readonly destinationId: string;
   readonly type: string;
-  /** Name of its kind if it has no name of its own. */
+  /** Name of the destination, or of its kind if it has no name. */
   readonly name: string;
   readonly state: TargetState;
   readonly reason: string | undefined;
@@ -25,7 +25,7 @@ export type ErasureTarget = {
   readonly nextAttemptAt: Date | undefined;
   readonly requestedAt: Date | undefined;
   readonly doneAt: Date | undefined;
-  /** The API key that confirmed that it is done. */
+  /** The API key that confirmed that the deletion is done. */
   readonly confirmedBy: string | undefined;
 };
 
@@ -37,10 +37,13 @@ export type NewTargets = {
   readonly firstAttemptAt: Date;
 };
 
-/** Versions that are looked through: a bound for accounts that publish by machine. */
+/** Maximum number of versions that are searched, because some accounts publish automatically and have very many. */
 const versionsMax = 200;
 
-/** Adds every destination that was enabled while the visitor existed; which of them got its events is not recorded. */
+/**
+ * Adds every destination that was enabled while the visitor existed, because it is not recorded which of them got its
+ * events.
+ */
 export async function insertTargets(
   db: Queryable,
   { accountId, erasureId, since, firstAttemptAt }: NewTargets,
@@ -80,7 +83,7 @@ function targetOf(row: TargetRow): ErasureTarget {
   return {
     destinationId: row.destination_id,
     type: row.type,
-    // A destination without a name has its type there.
+    // For a destination without a name, the column `name` has its type.
     name: row.name === row.type ? destinationLabel(row.type) : row.name,
     state: row.state,
     reason: row.reason ?? undefined,
@@ -108,7 +111,7 @@ export type ClaimedTarget = ErasureTarget & {
   readonly requestedMs: number;
   readonly dueMs: number;
   readonly isSuppressed: boolean;
-  /** Sealed; undefined once it was deleted. */
+  /** The sealed identifiers; undefined once they were deleted. */
   readonly subject: string | undefined;
 };
 
@@ -117,7 +120,7 @@ export type Claim = {
   /** From this time on another process may claim the target. */
   readonly leaseEndsAt: Date;
   readonly max: number;
-  /** The most targets of one account in this claim, so that no account blocks the others. */
+  /** Maximum number of targets of one account in this claim, so that no account blocks the others. */
   readonly ofAccountMax: number;
 };
 
@@ -202,7 +205,7 @@ export async function deleteOldSubjects(pool: Pool, dueBefore: Date): Promise<vo
   await pool.query('update erasure_records set subject = null where subject is not null and due_at < $1', [dueBefore]);
 }
 
-/** Retries the targets that failed or are manual; returns how many. */
+/** Retries now the targets that failed, are manual, or wait for their next attempt. Returns their number. */
 export async function retryTargets(
   db: Queryable,
   accountId: string,
@@ -234,7 +237,10 @@ export async function confirmTarget(
   return rowCount === 1;
 }
 
-/** A destination's settings in the live version, secrets sealed; undefined if that version does not have it. */
+/**
+ * A destination's settings in the live version, with sealed secrets; undefined if that version does not have the
+ * destination.
+ */
 export async function selectLiveDestination(
   db: Queryable,
   accountId: string,

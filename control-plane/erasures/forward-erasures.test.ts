@@ -24,7 +24,7 @@ test('forwarding: a deletion whose state the platform reports is polled until th
   const settled = settledBy(requested, target, 0);
   expect(settled).toMatchObject({ state: 'requested', reference: 'job 1', nextAttemptAt: new Date(6 * 3_600_000) });
   const again = { ...target, reference: 'job 1', state: 'requested' } as const;
-  // A failed poll does not request the deletion again.
+  // If a poll fails, the deletion is not requested again.
   expect(settledBy({ kind: 'retry', reason: 'status 503' }, again, 0)).toMatchObject({
     state: 'requested',
     reference: 'job 1',

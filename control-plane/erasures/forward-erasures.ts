@@ -43,14 +43,17 @@ const figuresEveryMs = 30_000;
 const attemptsMax = 8;
 const attemptsOfAccountMax = 2;
 const attemptTimeoutMs = 60_000;
-/** Longer than an attempt may take, including its last request. */
+/** Longer than the maximum duration of an attempt, including its last request. */
 const leaseMs = 120_000;
 const waitMinMs = 10_000;
 const waitMaxMs = 3_600_000;
 const pollMs = 6 * 3_600_000;
-/** How long before its deadline an unfinished erasure counts as due soon; at most a quarter of the deadline. */
+/**
+ * An unfinished erasure counts as due soon from this long before its deadline, but for at most a quarter of the
+ * deadline.
+ */
 const soonMs = 7 * 86_400_000;
-/** How long after its deadline a person's identifiers are kept for the operator's remaining work. */
+/** How long a person's identifiers are kept after the deadline, for the work that the operator still has to do. */
 const keptAfterDueMs = 30 * 86_400_000;
 
 export function startForwarding(options: ForwardingOptions): ErasureForwarding {
@@ -63,7 +66,7 @@ export function startForwarding(options: ForwardingOptions): ErasureForwarding {
   const work = async (target: ClaimedTarget, sender: Sender): Promise<void> => {
     try {
       const end = await attempt(target, sender, options);
-      // An attempt that a stop cut off is repeated when the lease ends.
+      // An attempt that was interrupted by the stop is repeated when the lease ends.
       if (isStopped && end.kind === 'retry') return;
       attempts[end.kind] += 1;
       await settleTarget(pool, target, settledBy(end, target, now().getTime()), now());

@@ -83,7 +83,7 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
   await addDestination(other, 'HTTPDestination', own('/b/erase'));
   await other.publish();
   for (const one of [client, other]) await addVisitor(one, 'ann');
-  // Deleted after events were sent: the platform still has the visitors.
+  // The destination is deleted after events were sent, so the platform still has the visitors.
   await client.delete(`/destinations/${gone}`);
   await client.publish();
 
@@ -167,7 +167,7 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
     expect((await other.post(path)).status).toBe(404);
   }
   expect(await stored()).toBe(null);
-  // The other account's visitor of the same name stays, here and at the platform.
+  // The other account's visitor with the same name is not deleted, neither here nor at the platform.
   expect((await other.get('/visitors/d-ann')).status).toBe(200);
   expect(requestsTo('/b/erase')).toEqual([]);
 });
@@ -267,7 +267,7 @@ test('erasure: a process killed during an attempt loses no erasure, and no desti
     await one.publish();
     await addVisitor(one, 'kim');
   }
-  // Not due yet by this control plane's clock, so that only the processes below forward it.
+  // By this control plane's clock the erasure is not due yet, so only the processes below forward it.
   const later = await plane.startAnother({ ERASURE_FORWARD_AFTER_MS: hourMs });
   const answer = await fetch(`${later.baseUrl}/rest/v1/visitors/d-kim`, {
     method: 'DELETE',
@@ -308,7 +308,7 @@ test('erasure: a process killed during an attempt loses no erasure, and no desti
   await expect.poll(() => early.figures?.pending).toBeGreaterThan(0);
   await early.stop();
   expect(asked).toBe(2);
-  // A process that was suspended while another took over its attempt cannot settle it.
+  // A process that was suspended cannot settle its attempt if another process has taken over the attempt.
   const at = new Date(Date.now() + 3 * hourMs);
   const claim = { now: at, leaseEndsAt: at, max: 100, ofAccountMax: 2 };
   const claimed = async () => (await claimTargets(pool, claim)).find((one) => one.erasureId === erasureId);

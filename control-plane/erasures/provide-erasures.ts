@@ -23,7 +23,7 @@ export type ErasureProviders = {
   readonly connection: LogConnection;
   readonly pool: Pool;
   readonly secretBox: SecretBox;
-  /** The token source that the pipeline uses too: a refresh token may be valid for one use only. */
+  /** The token source that the pipeline uses too, because a refresh token may be valid for a single use. */
   readonly tokens: TokenSource;
   readonly logger: Logger;
   now(): Date;

@@ -1,10 +1,12 @@
 import type { ErasureEnd, ErasureStep } from '../../shared/destinations/sdk/erasure.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 
-/** Requests of one attempt: a person has few identifiers. */
+/** Maximum number of requests of one attempt, far above what a person's few identifiers need. */
 const stepsMax = 1_000;
 
-/** Runs the requests of an attempt until it ends. An address that the sender cannot reach is a retry. */
+/**
+ * Runs the requests of an attempt until it ends. If the sender cannot reach an address, the attempt ends with `retry`.
+ */
 export async function runAttempt(
   first: ErasureStep,
   sender: Pick<Sender, 'send'>,

@@ -6,13 +6,13 @@ export type DayCount = {
   /** As `2026-11-22`. */
   readonly day: string;
   readonly events: number;
-  /** Whether some of these events also represent events that the view left out. */
+  /** Whether some of these events also represent events that are not in the view. */
   readonly isSampled: boolean;
 };
 
 export type DayCounts = {
   readonly counts: readonly DayCount[];
-  /** When the account's oldest event in the view was received; undefined without events. */
+  /** When the account's oldest event in the view was received; undefined if it has no events. */
   readonly since: Date | undefined;
 };
 
@@ -25,8 +25,8 @@ export type CountFilters = {
 };
 
 /**
- * Counts the events of the recent-events view that passed their tracking plan, by name and day, at most `limit` counts.
- * Each event counts as many times as the events that it represents.
+ * Counts the events of the recent-events view that passed their tracking plan, by name and day, with at most `limit`
+ * counts. Each event adds the number of events that it represents.
  */
 export async function countByDay(
   db: Queryable,

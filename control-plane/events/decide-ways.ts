@@ -72,10 +72,10 @@ export const wayReply = Type.Object({
   ),
 });
 
-/** The members that contain values of a person. */
+/** The members of a decision that contain values of a person. */
 export const wayMembers = ['properties', 'url', 'headers', 'body'] as const;
 
-/** The rules to apply, and the destinations to apply them to. */
+/** The rules to apply, and the destinations for which they are applied. */
 export type RulesAsked = {
   readonly accountId: string;
   readonly snapshot: Snapshot;
@@ -101,8 +101,8 @@ const skipReasons = {
 } as const;
 
 /**
- * Applies the rules of a snapshot to an event, as dispatchers do. For a single destination the request is shown as well.
- * The rules do not see the parts of a large event that the view has left out.
+ * Applies the rules of a snapshot to an event, as dispatchers do. For a single destination the request is shown as
+ * well. If the view has left out parts of a large event, the rules do not see these parts.
  */
 export function decideWays({ record, destinationId, ...asked }: WaysAsked): Way[] {
   const isOne = destinationId !== undefined;
@@ -111,7 +111,7 @@ export function decideWays({ record, destinationId, ...asked }: WaysAsked): Way[
   );
 }
 
-/** As above, for many events: compiles the rules once. */
+/** Like `decideWays`, but compiles the rules once for many events. */
 export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => Way[] {
   const { accountId, snapshot, destinationIds } = asked;
   const config = readLiveConfig({
@@ -263,7 +263,7 @@ function explainStop(
   }
 }
 
-/** An event of the view as rules read it. */
+/** An event of the view, in the form that rules read. */
 export function resolvedOf(accountId: string, record: RecentEventRecord): ResolvedEvent {
   const member = (name: string): JsonObject => {
     const value = record.body[name];

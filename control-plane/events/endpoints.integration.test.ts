@@ -352,7 +352,8 @@ test('list events: a cursor keeps its place among equal times while events come 
   for (let n = 0; n < 7; n += 1) await addEvent(`e${n}`);
   const first = (await client.get('/events?limit=3')).body;
   expect(first.entities.map((entity: { id: string }) => entity.id)).toEqual(['e6', 'e5', 'e4']);
-  // A newer event and a late one before the cursor's place are added; the cursor's own event is removed.
+  // Adds a newer event, and a late event that sorts before the cursor's place; removes the cursor's own event and a
+  // later one.
   await addEvent('newer', { timeMs: nowMs + 10 });
   await addEvent('e45');
   await pool.query("delete from recent_events where account_id = $1 and id in ('e4', 'e2')", [client.accountId]);

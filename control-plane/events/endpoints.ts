@@ -27,7 +27,7 @@ const text = (description: string) => Type.Optional(Type.String({ minLength: 1, 
 
 const day = (description: string) => Type.Optional(Type.String({ format: 'date', description }));
 
-/** The most counts in one answer; each is for one name on one day. */
+/** Maximum number of counts in one answer; each is for one name on one day. */
 const countsMax = 10_000;
 
 const countsReply = Type.Object({
@@ -265,7 +265,9 @@ function atDestination(event: JsonObject, destinationId: string): JsonObject {
   return { ...event, outcomes: outcomes.filter((one: JsonObject) => one['destinationId'] === destinationId) };
 }
 
-/** Every id the visitor's events may carry: an event keeps the one its visitor had then. */
+/**
+ * Every id that the visitor's events may have: an event keeps the id that its visitor had when the event was received.
+ */
 async function visitorIdsOf(
   db: Queryable,
   accountId: string,

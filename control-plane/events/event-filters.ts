@@ -63,7 +63,7 @@ export function readEventFilters(
 function readTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const time = new Date(value);
-  // A leap second fits the format and is no time of this clock.
+  // A leap second matches the format, but a JavaScript date cannot represent it.
   if (Number.isNaN(time.getTime())) throw badRequest(`${name} must be a time`);
   return time;
 }

@@ -37,7 +37,7 @@ const planReply = Type.Object(
   { description: "The tracking plan's decision; null if the event broke no rule, or only rules that report." },
 );
 
-/** The answer that decided about a purpose. */
+/** The answer that decided whether a purpose is granted. */
 export const consentAnswer = Type.Object({
   purpose: Type.String(),
   isGranted: Type.Boolean(),

@@ -22,8 +22,8 @@ const columns = [
 ] as const;
 
 /**
- * Events as `viewEvent` shows them, as CSV (RFC 4180): one row for each outcome at a destination, or one row without
- * outcomes.
+ * Events in the form of `viewEvent`, as CSV (RFC 4180): one row for each outcome at a destination, or a single row for
+ * an event without outcomes.
  */
 export function eventsCsv(entities: readonly JsonObject[]): string {
   const rows = entities.flatMap((event) => {

@@ -39,7 +39,10 @@ export type RecentEventRecord = {
   /** Distinguishes the event from others with the same id. */
   readonly origin: number;
   readonly body: JsonObject;
-  /** The decision of its tracking plan. */
+  /**
+   * The tracking plan's decision. Null if the event broke no rule, or if it is not a test event and broke only rules
+   * that report.
+   */
   readonly plan: PlanRecord | null;
   readonly outcomes: readonly OutcomeRecord[];
 };
@@ -47,9 +50,9 @@ export type RecentEventRecord = {
 export type RecentEventFilters = {
   readonly sourceId?: string | undefined;
   readonly name?: string | undefined;
-  /** In upper or lower case. */
+  /** Text that the name contains, ignoring case. */
   readonly nameContains?: string | undefined;
-  /** When they happened: from, inclusive, to, exclusive. */
+  /** Range in which the events happened: `from` is inclusive, `to` is exclusive. */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
   /** Events with this property; with any value if `value` is undefined. */
@@ -65,10 +68,10 @@ export type RecentEventFilters = {
   readonly destinationId?: string | undefined;
 };
 
-/** The least that PostgreSQL's integer holds. */
+/** Minimum of PostgreSQL's integer. */
 const originMin = -(2 ** 31);
 
-/** Up to `limit` events of an account after a position, by their time, newest first. */
+/** Up to `limit` events of an account after a position, by the time at which they happened, newest first. */
 export async function listRecentEvents(
   db: Queryable,
   accountId: string,
@@ -79,7 +82,7 @@ export async function listRecentEvents(
   const place = (value: unknown): string => `$${values.push(value)}`;
   const conditions = conditionsOf(filters, place);
   if (page.after !== undefined) {
-    // Cursors of earlier builds end with the id.
+    // Cursors of earlier builds have no `origin`.
     const [timeMs, id, origin = originMin] = page.after;
     const after = [place(new Date(Number(timeMs))), place(String(id)), place(Number(origin))];
     conditions.push(`(e.time, e.id, e.origin) < (${after.join(', ')})`);
@@ -133,7 +136,10 @@ export type EventSummary = {
   readonly since: Date | undefined;
 };
 
-/** Counts the events that filters select, and their outcomes. The view bounds how many an account has. */
+/**
+ * Counts the events that filters select, and their outcomes. The work is limited, because the view limits the number of
+ * events of an account.
+ */
 export async function summarizeEvents(
   db: Queryable,
   accountId: string,
@@ -171,7 +177,7 @@ export async function summarizeEvents(
   };
 }
 
-/** Up to `limit` events of an account that came at `sinceMs` or later, the newest first. */
+/** Up to `limit` events of an account that were received at `sinceMs` or later, the newest first. */
 export async function listNewestReceived(
   db: Queryable,
   accountId: string,
@@ -203,7 +209,9 @@ export async function listForRules(
   return rows;
 }
 
-/** One event of the view: the newest with this id. Undefined if the view does not have it, or no longer has it. */
+/**
+ * The newest event of the view with this id. Undefined if the view does not have such an event, or no longer has it.
+ */
 export async function findRecentEvent(
   db: Queryable,
   accountId: string,

@@ -1,7 +1,7 @@
 import type { viewSending } from '../health/view-sending.ts';
 import type { DestinationBacklog } from '../health/log-figures.ts';
 
-/** The known state of sending to a destination. */
+/** What is known about sending to a destination at the moment. */
 export type DestinationNow = {
   readonly sending: Pick<ReturnType<typeof viewSending>, 'breaker' | 'isAccessRefused'>;
   /** Undefined while the log does not answer. */

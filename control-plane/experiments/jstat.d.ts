@@ -1,4 +1,4 @@
-/** Types of the functions used here; the library has none. */
+/** Types of the used functions, because the library has no types. */
 declare module 'jstat' {
   const jStat: {
     readonly normal: { inv(probability: number, mean: number, deviation: number): number };

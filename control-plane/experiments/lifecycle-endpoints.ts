@@ -22,8 +22,8 @@ const rolloutBody = Type.Object(
 );
 
 /**
- * Lifecycle steps of an experiment. Like every edit they change the draft; the reply says whether the change also has
- * to be published.
+ * Lifecycle steps of an experiment. Like every edit, a step changes the draft; the reply says whether the change still
+ * has to be published.
  */
 export const lifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'Start an experiment: it needs a control and at least one more variant'),

@@ -11,7 +11,8 @@ test('probability to be best: is the same for all variants if there are no visit
 });
 
 test('probability to be best: agrees with a value known in closed form', () => {
-  // Two uniform priors; one variant converted its only visitor. Its probability is the integral of 2x · x: 2/3.
+  // Both priors are uniform, and one variant converted its only visitor. Its probability is the integral of 2x · x from
+  // 0 to 1, which is 2/3.
   const [seen, unseen] = probabilityToBeBest([
     { visitors: 1, conversions: 1 },
     { visitors: 0, conversions: 0 },

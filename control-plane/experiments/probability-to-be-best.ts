@@ -2,7 +2,7 @@
 export type Trials = { readonly visitors: number; readonly conversions: number };
 
 /**
- * The probability of each variant to have the highest conversion rate. The prior of each rate is uniform, so the
+ * The probability that each variant has the highest conversion rate. The prior of each rate is uniform, so the
  * posterior is a Beta distribution with parameters conversions + 1 and visitors without conversion + 1. The
  * probabilities sum to 1; without visitors all are equal.
  */
@@ -19,7 +19,7 @@ export function probabilityToBeBest(variants: readonly Trials[]): readonly numbe
   return likely.map((one) => (total === 0 ? 1 / variants.length : one / total));
 }
 
-/** The range of a rate, cut into equally wide intervals. */
+/** The distribution of a rate, whose range is divided into equally wide intervals. */
 type Distribution = {
   readonly points: readonly { readonly rate: number; readonly mass: number }[];
   /** The probability that the rate of the variant is lower than `rate`. */
@@ -27,7 +27,7 @@ type Distribution = {
 };
 
 const pointsPerVariant = 1_024;
-/** Standard deviations on each side; the probability beyond them is less than one in a billion. */
+/** Number of standard deviations covered on each side; the probability beyond them is less than one in a billion. */
 const deviations = 8;
 
 function distributionOf({ visitors, conversions }: Trials): Distribution {
@@ -38,8 +38,8 @@ function distributionOf({ visitors, conversions }: Trials): Distribution {
   const from = Math.max(0, mean - deviations * deviation);
   const to = Math.min(1, mean + deviations * deviation);
   const step = (to - from) / pointsPerVariant;
-  // Evaluated in the middle of each interval, so never at 0 or 1; as logarithms, since densities of many visitors
-  // overflow.
+  // Evaluated in the middle of each interval, so never at 0 or 1. Logarithms are used, since the densities for many
+  // visitors overflow.
   const middles = Array.from({ length: pointsPerVariant }, (_, index) => from + (index + 0.5) * step);
   const logs = middles.map((rate) => (a - 1) * Math.log(rate) + (b - 1) * Math.log1p(-rate));
   const highest = logs.reduce((max, log) => Math.max(max, log), Number.NEGATIVE_INFINITY);

@@ -77,7 +77,7 @@ export const readExperimentResults = defineEndpoint({
   },
 });
 
-/** The experiment in the live version, which is what visitors saw; else in the draft. */
+/** The experiment as it is in the live version, because this is what visitors saw; otherwise as it is in the draft. */
 export async function findMeasured(
   storage: Storage,
   accountId: string,

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { testSampleRatio, wilsonInterval } from './summarize-results.ts';
 
-// Worked out apart from this code, with the normal quantiles of Python's statistics module.
+// The expected values were computed independently of this code, with the normal quantiles of Python's statistics
+// module.
 test.each([
   [15, 100, 0.95, 0.093_06, 0.232_84],
   [0, 10, 0.95, 0, 0.277_53],
@@ -34,7 +35,7 @@ test('wilson interval: contains the rate, lies within 0 and 1, and narrows with 
   expect(wilsonInterval(0, 0, 0.95)).toBeUndefined();
 });
 
-// Likewise: the tail is erfc(sqrt(x / 2)) with one degree of freedom and exp(-x / 2) with two.
+// Also computed independently: the tail is erfc(sqrt(x / 2)) with one degree of freedom and exp(-x / 2) with two.
 test.each([
   [[5_000, 5_000], [50, 50], 0, 1],
   [[5_100, 4_900], [50, 50], 4, 0.045_5],

@@ -10,7 +10,10 @@ export type MeasuredExperiment = {
   readonly variants: readonly ExperimentVariant[];
 };
 
-/** A spread less probable than this is a mismatch: the usual threshold of a sample-ratio test. */
+/**
+ * A split of visitors that is less probable than this counts as a mismatch; this is the usual threshold of a
+ * sample-ratio test.
+ */
 const mismatchBelow = 0.001;
 
 /** Statistics of an experiment's counts, with the variants in the order of bucketing. */
@@ -66,7 +69,7 @@ export function wilsonInterval(successes: number, trials: number, confidence: nu
   const scale = 1 + z ** 2 / trials;
   const centre = rate + z ** 2 / (2 * trials);
   const reach = z * Math.sqrt((rate * (1 - rate)) / trials + z ** 2 / (4 * trials ** 2));
-  // At 0 and 1 the bound is exact; rounding may miss it by the last digit.
+  // At 0 and 1 the bound is known exactly, but rounding may change its last digit.
   return {
     low: successes === 0 ? 0 : (centre - reach) / scale,
     high: successes === trials ? 1 : (centre + reach) / scale,
@@ -75,12 +78,13 @@ export function wilsonInterval(successes: number, trials: number, confidence: nu
 
 type RatioTest = { readonly chiSquare: number; readonly degreesOfFreedom: number; readonly pValue: number };
 
-/** Expected visitors that each group needs for the test's approximation. */
+/** Minimum number of expected visitors per group for which the approximation of the test is valid. */
 const expectedMin = 5;
 
 /**
- * Pearson's chi-square test of whether visitors are spread according to the weights: the probability of a spread at least
- * as uneven by chance. Groups without a weight are excluded. Undefined with fewer than two groups, or too few visitors.
+ * Pearson's chi-square test of whether visitors are split according to the weights. It returns the probability that a
+ * split at least as uneven happens by chance. Groups without a weight are excluded. Undefined with fewer than two
+ * groups, or too few visitors.
  */
 export function testSampleRatio(
   groups: readonly { readonly visitors: number; readonly share: number }[],

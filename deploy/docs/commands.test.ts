@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { commandBlocks } from './testing/commands.ts';
 
-test('commands: blocks of a page with their lines, and the reason of one that is not run', () => {
+test('commands: each block of a page is found with its line, and with the reason if the block is not run', () => {
   const page =
     '# Page\n\n```sh\necho 1\n```\n\n<!-- not run: needs Docker -->\n\n```sh\ndocker ps\n\ndocker images\n```\n\n```json\n{}\n```\n';
   expect(commandBlocks(page)).toEqual([

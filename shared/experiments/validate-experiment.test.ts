@@ -103,7 +103,7 @@ test.each(['javascript:alert(1)', '//evil.example', '/\\evil.example', 'b', 'htt
   },
 );
 
-test('validation: properties are bounded in number and in names', () => {
+test('validation: the number of properties is limited, and so is the length of their names', () => {
   const named = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'x']));
   const many = Array.from({ length: 201 }, (_, index) => `p${String(index)}`);
   expect(checkVariant(variant('v', { properties: named(many.slice(1)) }))).toEqual([]);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
-test('concurrency limit: an owner has its limit, all together have the total, and released units are available again', () => {
+test('concurrency limit: one owner cannot exceed its limit, all owners together cannot exceed the total, and released units are available again', () => {
   const limit = new ConcurrencyLimit({ max: 10, ofOwnerMax: 6 });
   expect([limit.take('a', 6), limit.take('a'), limit.take('b', 5), limit.take('b', 4)]).toEqual([
     true,

@@ -46,7 +46,7 @@ test.each<[isServer: boolean, row: number, own: number, follows: boolean]>([
   },
 );
 
-test('server-set: a signed event ties identifiers with a server’s rights only if it has a single id', () => {
+test('server-set: a signed event may link identifiers as a server may, but only if the event has a single id', () => {
   const claim: VisitorClaim = { userId: 'u', externalIds: [], emails: [], anonymousId: undefined };
   const both = { ...claim, externalIds: ['x'] };
   expect((['server', 'signed', 'public', 'test'] as const).map((trust) => tiesAsServer(trust, claim))).toEqual([

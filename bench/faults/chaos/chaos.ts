@@ -8,7 +8,7 @@ export function createChaos({ shape, drawn }: Chaos): Fault {
     name: 'chaos',
     about: `${drawn.length} faults drawn at random, on ${shape.nodes} node${shape.nodes === 1 ? '' : 's'} of the log`,
     sees: 'The signs of its faults, together.',
-    does: 'The steps of its faults, one after the other; most need none.',
+    does: 'The steps for each of its faults, one after the other; most faults need no step.',
     harms: [],
     shape,
     needs: {},
@@ -29,7 +29,7 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
     const pick = <Kind>(parts: readonly Kind[]): Kind => pickOf(parts, choice);
     const done: Promise<void> = fault
       .run({ ...context, pick, say: (line) => context.say(`${fault.name}: ${line}`) })
-      // Another fault may, for a while, leave this fault no part to affect, or no way to request a change.
+      // While another fault lasts, this fault may find no part to affect, or may be unable to request a change.
       .catch((error: unknown) => {
         undone += 1;
         context.say(`${fault.name} could not be caused: ${(error as Error).message}`);

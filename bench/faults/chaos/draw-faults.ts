@@ -9,7 +9,7 @@ export type DrawnFault = {
   readonly choice: number;
 };
 
-/** A stack and the faults drawn for it; equal seeds give equal draws. */
+/** A stack and the faults drawn for it. The same seed draws the same faults. */
 export type Chaos = { readonly shape: StackShape; readonly drawn: readonly DrawnFault[] };
 
 /** Time between the starts of two faults, in ms; most faults last longer, so they overlap. */

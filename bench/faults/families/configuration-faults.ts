@@ -149,7 +149,10 @@ async function publishAllTheSame(control: ControlAccess): Promise<void> {
   await control.call('POST', `versions/${String(id)}/publish`, { force: true });
 }
 
-/** Id of the visitors' source, which the stack created first: the list begins with the newest, so it is the last. */
+/**
+ * Id of the visitors' source. The stack created this source first, and the list begins with the newest one, so it is
+ * the last entry.
+ */
 async function sourceIdOf(control: ControlAccess): Promise<string> {
   const { entities } = (await control.call('GET', 'sources')) as {
     readonly entities?: readonly { readonly id: string }[];

@@ -11,7 +11,7 @@ const readOnlyMs = 10_000;
 const syncMs = 50;
 const slowForMs = 15_000;
 
-/** Limits of the streams; together with the buckets they stay below the size of the disk. */
+/** Size limits of the streams; streams and buckets together stay below the size of the disk. */
 const smallStreams = {
   LOG_INGEST_BYTES_MAX: String(128 * mebibyte),
   LOG_EVENTS_BYTES_MAX: String(128 * mebibyte),

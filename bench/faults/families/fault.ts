@@ -23,7 +23,7 @@ export type FaultContext = {
 /** The disk of the log's first node, by kind; reading a kind that the fault did not request throws. */
 export type FaultDisks = { readonly memory: LogDisk; readonly block: BlockDisk };
 
-/** Parts that a fault has to itself while it lasts, so that overlapping faults do not affect the same one. */
+/** Parts that only one fault at a time may affect, so overlapping faults never share one of them. */
 export type Harmed =
   | 'gateways'
   | 'pipelines'
@@ -66,7 +66,10 @@ export type Fault = {
   readonly destroys?: true;
   /** Causes the fault and, unless it recovers by itself, undoes it; the fault is over when this resolves. */
   run(context: FaultContext): Promise<void>;
-  /** Called after the last delivery. Returns a problem other than loss, duplicates and disorder; undefined: none. */
+  /**
+   * Called after the last delivery. Returns a problem other than loss, duplicates and disorder, or undefined if there
+   * is none.
+   */
   check?(context: FaultContext, verdict: Verdict): Promise<string | undefined>;
 };
 

@@ -74,7 +74,7 @@ async function harmNewestBlock(folder: string, harm: Damage['harm']): Promise<vo
 const counting = /^(sluice_\w*(?:lost|missing|damaged)\w*)(?:\{.*\})? (\S+)$/gm;
 const askMs = 5_000;
 
-/** Name of the metric in which a service reports that stored messages are gone; undefined: no service does. */
+/** Name of the metric in which a service reports that stored messages are gone; undefined if no service reports it. */
 async function findAlarm(stack: FaultStack): Promise<string | undefined> {
   const pages = await Promise.all(servicesOf(stack).map(({ metricsUrl }) => readPage(metricsUrl)));
   const raised = pages.flatMap((page) => [...page.matchAll(counting)]).find(([, , value]) => Number(value) > 0);

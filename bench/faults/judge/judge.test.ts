@@ -4,7 +4,10 @@ import { judge } from './judge.ts';
 import type { Arrival, Delivered, Evidence } from './judge.ts';
 import { Ledger } from './ledger.ts';
 
-/** Events of several visitors, each visitor's answered one after the other, 10 ms apart; a request takes 2 ms. */
+/**
+ * Events of several visitors. Each visitor's events are answered one after the other, 10 ms apart; a request takes 2
+ * ms.
+ */
 function ledgerOf(visitors: number, numbers: number, except: readonly string[] = []): Ledger {
   const ledger = new Ledger();
   for (let visitor = 1; visitor <= visitors; visitor += 1) {
@@ -238,7 +241,7 @@ test('judge: deliveries for a withdrawn purpose count only if later than a secon
   const times = [900, 1_900, 2_000, 2_001, 9_000];
   const took = [...times.map((atMs) => arrival('7/1', { atMs })), arrival('1/1', { atMs: 5_000 })];
   const withdrawals = [{ visitor: 7, liveMs: 1_000, arrivals: took }];
-  // Other destinations get the visitor's events, which no ledger has; visitor 8 is in no ledger either.
+  // Other destinations receive an event of the withdrawn visitor and one of visitor 8; the ledger has neither event.
   const elsewhere = arrival('7/2', { atMs: 5_000 });
   const verdict = judge(
     evidence(ledgerOf(1, 1), [arrival('1/1'), elsewhere, arrival('8/1')], { withdrawals, others: [8] }),

@@ -13,7 +13,7 @@ export type Arrival = {
   readonly person: string;
 };
 
-/** A destination whose mapping stops every event, live since `liveMs`, with all events that it received. */
+/** A destination with all events that it received. Its mapping, live since `liveMs`, stops every event. */
 export type Stop = { readonly liveMs: number; readonly arrivals: readonly Arrival[] };
 
 /** An erased visitor that sent no event afterwards. */
@@ -27,7 +27,10 @@ export type Erasure = {
 /** A visitor that withdrew consent to the purpose of one destination and did not grant it again. */
 export type Withdrawal = {
   readonly visitor: number;
-  /** When the withdrawal was live: an event sent after the withdrawal had been delivered to another destination. */
+  /**
+   * Time at which the withdrawal was live: an event sent after the withdrawal had been delivered to another
+   * destination.
+   */
   readonly liveMs: number;
   /** Events that arrived at the destination that serves the purpose. */
   readonly arrivals: readonly Arrival[];
@@ -56,9 +59,9 @@ export type Evidence = {
 export type Delivered = {
   readonly delivered: number;
   readonly lost: number;
-  /** Acknowledged events that are missing because the fault destroyed them, which it may. */
+  /** Acknowledged events that are missing because the fault destroyed them; the fault is allowed to do so. */
   readonly destroyed: number;
-  /** Deliveries of an event after its first, with an Idempotency-Key that was used for it before. */
+  /** Repeated deliveries of an event under an Idempotency-Key that was already used for this event. */
   readonly repeated: number;
   /** Further Idempotency-Keys under which an event arrived. */
   readonly doubled: number;
@@ -85,11 +88,19 @@ export type Verdict = {
   readonly afterWithdrawal: number;
   /** Longest time without a 200 to any request. */
   readonly longestSilenceMs: number;
-  /** From the end of the fault to the first 200 for a request sent after it. NaN: there was none. */
+  /**
+   * From the end of the fault to the first 200 for a request sent after the fault. NaN if there was no such response.
+   */
   readonly firstAcknowledgementMs: number;
-  /** From the end of the fault until each destination received an event first sent after it. NaN: one received none. */
+  /**
+   * From the end of the fault until each destination received an event first sent after it. NaN if a destination
+   * received no such event.
+   */
   readonly firstDeliveryMs: number;
-  /** From the end of the fault until each destination received an event of every visitor that sent one after it. */
+  /**
+   * From the end of the fault until each destination received an event of every visitor that sent an event after the
+   * fault.
+   */
   readonly everyVisitorMs: number;
   /** From sending the request that was answered with 200 to the first delivery, over all destinations. */
   readonly delayMs: { readonly p50: number; readonly p99: number };

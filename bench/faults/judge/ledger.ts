@@ -9,7 +9,7 @@ export type LedgerEntry = {
   /** When the event was first sent, in ms. */
   readonly sentMs: number;
   readonly marks: ExpectedMarks;
-  /** When the request that was answered with 200 was sent, in ms; undefined until there is one. */
+  /** When the request that was answered with 200 was sent, in ms; undefined if no request was answered with 200 yet. */
   acknowledgedSentMs?: number;
   acknowledgedMs?: number;
   /** Position among the visitor's acknowledged events, from 1: a visitor sends its next event after the answer. */
@@ -23,7 +23,7 @@ export type Refusal = {
   readonly kind: string;
 };
 
-/** Records the events sent, those acknowledged with 200, and when. */
+/** Records which events were sent, which of them were acknowledged with 200, and when. */
 export class Ledger {
   readonly entries: LedgerEntry[] = [];
   readonly refusals: Refusal[] = [];

@@ -32,7 +32,7 @@ export async function onceStill(parts: readonly Part[], work: () => Promise<void
   await work();
 }
 
-/** Sends SIGKILL, and again as soon as every part runs again. */
+/** Sends SIGKILL to the parts, and again as soon as every part runs again. */
 export async function killTwice(...parts: readonly Part[]): Promise<void> {
   const starts = parts.map((part) => part.starts);
   kill(...parts);
@@ -40,7 +40,7 @@ export async function killTwice(...parts: readonly Part[]): Promise<void> {
   kill(...parts);
 }
 
-/** Sends SIGKILL and prevents a restart for `ms`. */
+/** Sends SIGKILL to a part and prevents its restart for `ms`. */
 export async function keepAway(part: Part, ms: number): Promise<void> {
   const { starts } = part;
   part.hold();

@@ -14,7 +14,7 @@ export type BlockDisk = {
   cutPower(): Promise<void>;
   /** Makes the file system report an internal error, after which it refuses all writes. */
   makeReadOnly(): Promise<void>;
-  /** Unmounts the disk and mounts it again, as at a reboot: synced data is there. No process may use it. */
+  /** Unmounts the disk and mounts it again, as at a reboot; synced data is kept. No process may be using the disk. */
   startAgain(): Promise<void>;
   remove(): Promise<void>;
 };
@@ -32,7 +32,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
   const streams = streamsFolder(storeDirOf(folder, 0));
   await mkdir(path);
   await mkdir(dirname(streams), { recursive: true });
-  // A link to a folder within the mount, because nats-server would take lost+found for a folder of its own.
+  // A link to a folder within the mount, because nats-server would use lost+found as if it were one of its own folders.
   await symlink(join(path, 'jetstream'), streams);
   const file = await open(image, 'w');
   await file.truncate(mib * bytesPerMib);
@@ -45,7 +45,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
         await runCommand('umount', [path], command);
         return;
       } catch (error) {
-        // A process that reads the free space keeps the mount busy for a moment.
+        // A process that reads the free space keeps the mount busy briefly.
         if (attempt === attemptsMax) throw error;
         await sleep(againMs);
       }

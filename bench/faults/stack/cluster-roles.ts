@@ -23,7 +23,7 @@ export async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNod
   }
 }
 
-/** The leader of a stream as reported by the nodes; undefined: there is no leader, or no node answers. */
+/** The leader of a stream as reported by the nodes; undefined if there is no leader, or no node answers. */
 export async function findStreamLeader(nodes: readonly LogNode[], stream: string): Promise<LogNode | undefined> {
   for (const { monitorUrl } of nodes) {
     const name = await readLeader(monitorUrl, stream).catch(() => undefined);

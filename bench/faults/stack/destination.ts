@@ -127,7 +127,7 @@ function decider(behaviour: Behaviour): (nowMs: number) => Decision {
   }
 }
 
-/** Whether a decision sends status 200: the destination then has the event, whatever the rest of the response. */
+/** Whether a decision sends status 200. The destination then has the event, whatever the rest of the response is. */
 function saysYes(decision: Decision): boolean {
   return decision.kind === 'answer' ? decision.status === 200 : ['break-answer', 'endless'].includes(decision.kind);
 }

@@ -28,7 +28,7 @@ export async function mountLogDisk(folder: string, mib: number): Promise<LogDisk
           await resize(`${((blocks - bfree) * bsize) / 1024}k`);
           return;
         } catch (error) {
-          // Meanwhile, nats-server has written more than the new size permits.
+          // Since the free space was read, nats-server has written more than the new size permits.
           if (attempt === attemptsMax) throw error;
         }
       }

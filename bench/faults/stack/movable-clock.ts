@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { clockFile } from '../../machine/env.ts';
 
-// Loaded before a service's own code, in every thread: shifts `Date` by the value in a file, as if an operator had
-// set the machine's clock. Monotonic time and timers are unaffected. Other processes keep their clock, and so do
+// Loaded before a service's own code, in every thread: shifts `Date` by the value in a file, as if an operator had set
+// the machine's clock. Monotonic time and timers are unaffected. The clock is not shifted in other processes or in
 // threads of services that run from source.
 
 const everyMs = 20;

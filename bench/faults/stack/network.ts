@@ -14,7 +14,10 @@ export type Between = (from: string, to: string) => boolean;
  * afterwards, like TCP retransmissions.
  */
 export type Network = {
-  /** Returns a port on 127.0.0.1 that forwards from `from` to `port` of `to`; a function is called per connection. */
+  /**
+   * Returns a port on 127.0.0.1 that forwards from `from` to `port` of `to`. If `port` is a function, it is called for
+   * each connection.
+   */
   relay(from: string, to: string, port: number | (() => number)): Promise<number>;
   /** Disturbs all matching connections, including future ones; returns a function that ends the trouble. */
   trouble(trouble: Trouble, matches: Between): () => void;
@@ -48,7 +51,7 @@ export function createNetwork(): Network {
     async relay(from, to, port) {
       const sockets = new Set<Socket>();
       const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
-        // Watched before the link is usable: otherwise, an error of this end during a cut would be unhandled.
+        // Watched before the link is usable; otherwise, an error of this socket during a cut would be unhandled.
         const ends: [Socket, ...Socket[]] = [near];
         watch(near, ends, sockets);
         void pass(from, to).then(() => {

@@ -28,7 +28,7 @@ export type ServicePart = Part & {
   readonly metricsUrl: string;
   /** Port on which the inspector listens once SIGUSR1 has opened it. */
   readonly inspectPort: number;
-  /** Whether the service reports ready. */
+  /** Whether the service reports that it is ready. */
   isReady(): Promise<boolean>;
   /** Changes how the service is run from its next start. */
   runAs(change: ServiceRun): void;
@@ -38,7 +38,7 @@ export type ServicePart = Part & {
 export type ServiceRun = {
   /** Settings added to the stack's own. */
   readonly env?: Env;
-  /** Folder of a built checkout whose code runs; undefined: this checkout. */
+  /** Folder of a built checkout whose code runs; undefined for this checkout. */
   readonly checkout?: string | undefined;
 };
 
@@ -80,7 +80,7 @@ export async function startLogNodes(folder: string, options: LogOptions, say: Sa
           startNatsServer({ binaryPath, storeDir, port, monitorPort, serverName, furtherConfig, ...cluster }),
       });
       const addresses = { url: asOperator(`nats://127.0.0.1:${port}`), monitorUrl: `http://127.0.0.1:${monitorPort}` };
-      // The launcher and the systemd units do this too.
+      // The launcher and the systemd units also restart a node once its disk has room.
       const healing = restartWhenRoom({
         current: () => ({ ...addresses, kill: () => Promise.resolve(part.signal('SIGKILL')) }),
         storeDir: streamsFolder(storeDir),
@@ -116,7 +116,7 @@ async function clusterOptions(
 /** Name of the only PostgreSQL server, or of the first of two. */
 export const databaseName = 'PostgreSQL';
 
-/** Folder of PostgreSQL's data; a standby has its own folder beside it. */
+/** Folder of PostgreSQL's data; a standby has its own folder next to it. */
 export const databaseFolder = (folder: string): string => join(folder, 'postgres');
 
 export async function startDatabase(
@@ -145,7 +145,7 @@ export type ServiceOptions = {
   readonly metricsVariable: string;
   readonly env: Env;
   readonly nodeArgs: readonly string[];
-  /** Folder of the checkout whose code runs until `runAs` changes it; undefined: this one. */
+  /** Folder of the checkout whose code runs until `runAs` changes it; undefined for this checkout. */
   readonly checkout: string | undefined;
 };
 

@@ -60,7 +60,7 @@ export type FaultStack = {
   readonly controlPlane: ServicePart;
   readonly log: readonly LogNode[];
   readonly postgres: DatabasePart;
-  /** PostgreSQL's standby; throws if the shape has none. */
+  /** PostgreSQL's standby; throws if the shape has no standby. */
   readonly standby: StandbyPart;
   /** Directs new connections to the database to this server. */
   leadDatabaseTo(server: DatabasePart): void;
@@ -72,9 +72,12 @@ export type FaultStack = {
   setClocks(offMs: number): Promise<void>;
   /** Enables (`known`) or disables (`gone`) the name server for all services. */
   setNames(state: 'known' | 'gone'): Promise<void>;
-  /** Network between services, log and database, and between the log's nodes; throws if the shape has none. */
+  /** Network between services, log and database, and between the log's nodes; throws if the shape has no network. */
   readonly network: Network;
-  /** A trusted and an expired certificate for the destination that the fault controls; throws if there are none. */
+  /**
+   * A trusted and an expired certificate for the destination that the fault controls; throws if the shape has no
+   * certificates.
+   */
   readonly certificates: Certificates;
   /** SECRETS_KEY of the control plane and the pipelines. */
   readonly secretsKey: string;
@@ -102,7 +105,7 @@ const logUserOf = { gateway: 'gateway', pipeline: 'pipeline', 'control-plane': '
 const readyDeadlineMs = 120_000;
 const running = new Set<Stops>();
 
-/** Ends every running stack, when this process is asked to stop. */
+/** Ends every running stack; called when this process is asked to stop. */
 export async function endStacks(): Promise<void> {
   await Promise.all([...running].map((stops) => stops.run()));
 }
@@ -174,7 +177,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
   const roles = checkout === undefined ? await migrateWithRoles(postgres.url) : undefined;
   const databaseOf = (service: FaultService): string =>
     (service === 'gateway' ? undefined : roles?.[logUserOf[service]]) ?? postgres.url;
-  /** The log and database addresses of a service; each service has relays of its own, so that it can be cut off. */
+  /** The log and database addresses of a service. Each service has its own relays, so that it can be cut off. */
   const addressesFor = async (
     name: string,
     service: FaultService,
@@ -187,7 +190,8 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     };
     const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
     const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
-    // Gateways of an earlier version read CONFIG, which this version's gateway user may not: they log in as operator.
+    // Gateways of an earlier version read CONFIG, which this version's gateway user may not read, so they log in as
+    // operator.
     const hasOldUsers = service === 'gateway' && checkout !== undefined;
     const urls = nodes.join(',');
     return { NATS_URL: hasOldUsers ? urls : asLogUser(urls, logUserOf[service]), DATABASE_URL: database };
@@ -279,7 +283,7 @@ async function startPostgres(
   return hasStandby ? startDatabasePair(folder, say) : { primary: await startDatabase(databaseFolder(folder), say) };
 }
 
-/** Replaces a file atomically, because a partly written number would be a different number. */
+/** Replaces a file atomically, because a reader could mistake a partly written number for a complete one. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
@@ -292,7 +296,7 @@ async function createCertificates(folder: string): Promise<Certificates & { read
   return { good: await authority.server(), expired: await authority.expiredServer(), caFile };
 }
 
-/** Moves a run's folder to where the next run does not remove it. */
+/** Moves a run's folder to a place from which the next run does not remove it. */
 async function keepFolder(path: string, say: (line: string) => void): Promise<void> {
   const kept = `${await mkdtemp(join(tmpdir(), 'sluice-faults-'))}/stack`;
   await rename(path, kept);
@@ -315,7 +319,7 @@ export function servicesOf({ gateways, pipelines, controlPlane }: FaultStack): r
   return [...gateways, ...pipelines, controlPlane];
 }
 
-/** Name of a service that is not ready; undefined once all are. */
+/** Name of a service that is not ready; undefined once all services are ready. */
 export async function unreadyService(services: readonly ServicePart[]): Promise<string | undefined> {
   const ready = await Promise.all(services.map((service) => service.isReady()));
   return services.find((_, index) => ready[index] === false)?.name;

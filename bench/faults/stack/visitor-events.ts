@@ -86,7 +86,10 @@ type Payload = {
   };
 };
 
-/** Visitor and number of a delivered body, 0 if missing (no visitor sends 0), and digests of its marks. */
+/**
+ * Visitor and number of a delivered body, and digests of its marks. A missing visitor or number is 0, which no visitor
+ * sends.
+ */
 export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' | 'event' | 'person'> {
   const { event, visitor } = JSON.parse(body) as Payload;
   return {

@@ -13,7 +13,7 @@ import { visitorRequest } from './visitor-events.ts';
 export type Withheld = {
   /**
    * Stops a destination, erases a visitor, and withdraws another visitor's consent for a third destination, while
-   * events for these wait for a retry. Afterwards the destinations accept requests.
+   * events for all three wait for a retry. Afterwards the destinations accept requests.
    */
   begin(): Promise<void>;
   /**
@@ -35,7 +35,7 @@ const purpose = 'advertising';
 const readyDeadlineMs = 60_000;
 const answerDeadlineMs = 600_000;
 const repeatEveryMs = 250;
-/** When visitors erase and withdraw, in ms from the start of `during`; the first round always happens. */
+/** When visitors are erased and withdraw consent, in ms from the start of `during`; the first round always happens. */
 const roundsAtMs = [0, 2_000, 6_000] as const;
 /** Number of visitors that `begin` uses. */
 const visitorsBefore = 2;
@@ -81,7 +81,7 @@ async function prepare(
   };
   const { erasures, stops, withdrawals } = evidence;
   for (const each of refusing) each.behave({ kind: 'refuse', status: 503 });
-  // The rounds use a separate source, so that the load does not wait at the destination that refuses longest.
+  // The rounds use a separate source, so that the load does not wait for the destination that refuses longest.
   const { sourceId, token } = await addSource(stack);
   const [stoppedId, , consentedId, waitingId] = await addDestinations(stack, refusing, { waiting: sourceId });
   await control.call('POST', 'collections/consentSettings', {
@@ -193,7 +193,10 @@ const deviceOf = (visitor: number): string => `erased-${visitor}`;
 
 const externalIdOf = (visitor: number): string => `visitor-${visitor}`;
 
-/** Erases a visitor; 404 counts as success, because an earlier request may have erased it and lost its answer. */
+/**
+ * Erases a visitor. 404 counts as success, because an earlier request may have erased the visitor although its answer
+ * was lost.
+ */
 async function erase({ control }: FaultStack, visitor: number): Promise<void> {
   try {
     await control.call('DELETE', `visitors/${deviceOf(visitor)}`);

@@ -41,7 +41,7 @@ export type Attack = {
   readonly summary: string;
   /** Also runs one compute-bound program per core, at normal priority. */
   readonly fillsProcessors?: true;
-  /** The attack leaves a long backlog, so the quiet account is measured after the attack as well. */
+  /** The attack leaves a long backlog, so the quiet account is also measured after the attack. */
   readonly leavesMuch?: true;
   /** Settings of the services that differ from other scenarios. */
   readonly env?: Readonly<Record<string, string>>;

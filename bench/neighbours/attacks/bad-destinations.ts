@@ -23,7 +23,7 @@ export const alternatingEndpoint: Attack = {
   run: (strike) => trackAtRate(strike, eventsPerS),
 };
 
-/** Two destinations that take nothing, one dead and one hanging, with a large backlog. */
+/** Two destinations that accept nothing, one dead and one hanging, with a large backlog. */
 export const deadDestinations: Attack = {
   name: 'dead-destinations',
   summary: `a dead and a hanging destination, with ${backlogBatches * batchRows} waiting events and ${eventsPerS} more per second`,

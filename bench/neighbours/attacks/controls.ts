@@ -5,7 +5,7 @@ import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 const batchesPerS = 9;
 const rows = 1_000;
 
-/** Not an attack: the figures without a neighbour, which show how much they scatter. */
+/** Not an attack: the figures without a neighbour, which show how much the figures scatter. */
 export const nobody: Attack = {
   name: 'nobody',
   summary: 'no attack: how far these figures move by themselves',

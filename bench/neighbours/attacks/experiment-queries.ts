@@ -5,7 +5,7 @@ const experiments = 20;
 const rules = 20;
 const askedPerS = 200;
 
-/** Pages with the longest permitted query, for experiments whose rules read as much of it as permitted. */
+/** Page views with the longest permitted query, for experiments whose rules read as much of the query as permitted. */
 export const experimentQueries: Attack = {
   name: 'experiment-queries',
   summary: `${askedPerS} pages per second with a query of 8,000 characters, for ${experiments} experiments of ${rules} rules`,

@@ -3,7 +3,9 @@ import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
 const rows = 1_000;
-/** As many batches as the rate limit of a source accepts: more rows per second than PostgreSQL writes here. */
+/**
+ * As many batches as the rate limit of a source accepts; they contain more rows per second than PostgreSQL writes here.
+ */
 const batchesPerS = 9;
 
 /** Only new visitors: each event inserts a row, and no cached visitor is used a second time. */

@@ -5,7 +5,7 @@ import { request } from './request.ts';
 import type { Page } from './types.ts';
 
 export type ReadOptions = {
-  /** Ms between two reads; undefined: one read. */
+  /** Time between two reads, in ms; undefined if the data is read only once. */
   readonly everyMs?: number;
   readonly enabled?: boolean;
 };
@@ -27,8 +27,8 @@ export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOp
 }
 
 /**
- * Reads a list page by page. `path` has no cursor and may have a query. With `everyMs` all pages read so far are read
- * again after `everyMs` per page.
+ * Reads a list page by page. `path` has no cursor and may have a query. With `everyMs`, all pages read so far are read
+ * again, after an interval of `everyMs` times the number of pages.
  */
 export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   path: string,
@@ -58,7 +58,7 @@ export function useChange<Input, Reply>(
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    // Not awaited: a button finishes with its own request, not with the reads after it.
+    // Not awaited: a button finishes when its own request has finished, not when the data has been read again.
     onSuccess: () => void client.invalidateQueries(),
   });
 }

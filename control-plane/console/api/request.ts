@@ -30,7 +30,7 @@ export async function open(method: Method, path: string, init: RequestInit = {})
   const answer = await send(`/rest/v1${path}`, { ...init, method, headers });
   if (answer.ok) return answer;
   const failure = await readFailure(answer);
-  // The session is over, or its key or user is gone: the page asks to sign in.
+  // The session is over, or its key or user no longer exists, so the sign-in page is shown.
   if (answer.status === 401 && current !== undefined && !path.startsWith('/session')) removeAccount(current.accountId);
   throw failure;
 }

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 const width = 120;
 const height = 24;
 
-/** A small bar chart, failures on top. The text beside it has the numbers. */
+/** A small bar chart, failures on top. The numbers are in the text next to the chart. */
 export function Bars({
   good,
   bad,

@@ -30,7 +30,7 @@ export function CopyButton({ text }: { readonly text: string }): ReactElement {
   );
 }
 
-/** Characters that change the text direction, which can disguise a text. */
+/** Characters that change the text direction; they can make a text look like another one. */
 const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Formatted JSON. Characters that change the text direction are shown as escapes. */

@@ -23,7 +23,7 @@ export function ComparedRequests({
   // Headers are shown only if they differ: equal ones would push the bodies out of sight.
   const withHeaders = headersOf(before.request) !== headersOf(after.request);
   const [one, other] = [textOf(before.request, withHeaders), textOf(after.request, withHeaders)];
-  // If one side sends nothing, marks on every line of the other add nothing.
+  // If one side sends nothing, every line of the other side would be marked, which adds no information.
   const isCompared = before.request !== null && after.request !== null;
   const [old, now] = isCompared ? diffLines(one, other) : [plainLines(one), plainLines(other)];
   return (

@@ -1,9 +1,12 @@
 export type DiffLine = { readonly text: string; readonly isOwn: boolean };
 
-/** Texts of more lines are shown without marks: a comparison takes time in proportion to the product of the lines. */
+/**
+ * Texts with more lines are shown without marks: the time of a comparison grows with the product of the two numbers of
+ * lines.
+ */
 const linesMax = 600;
 
-/** The lines of two texts; `isOwn` marks those that the other one lacks. Pure. */
+/** The lines of two texts; `isOwn` marks the lines that the other text lacks. Pure. */
 export function diffLines(before: string, after: string): readonly [readonly DiffLine[], readonly DiffLine[]] {
   const [a, b] = [before.split('\n'), after.split('\n')];
   if (a.length > linesMax || b.length > linesMax) return [plain(a), plain(b)];

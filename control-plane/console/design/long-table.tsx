@@ -21,7 +21,7 @@ export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTable
     const top = place.current?.getBoundingClientRect().top ?? 0;
     setScrollMargin(Math.round(top + window.scrollY));
   }, [rows.length]);
-  // A new function would recompute the positions of all rows at each scroll step.
+  // Kept between renders: with a new function, the positions of all rows would be recomputed at each scroll step.
   const getItemKey = useCallback(
     (index: number) => {
       const row = rows[index];
@@ -41,7 +41,7 @@ export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTable
   const isAtEnd = rows.length > 0 && lastDrawn >= rows.length - drawnBeyond;
   useEffect(() => {
     if (isAtEnd) onEnd?.();
-    // `onEnd` is called once each time the end comes near.
+    // `onEnd` is called once each time the end of the table comes near.
   }, [isAtEnd, rows.length]);
   const before = Math.max(0, (items[0]?.start ?? scrollMargin) - scrollMargin);
   const after = Math.max(0, virtual.getTotalSize() - ((items.at(-1)?.end ?? scrollMargin) - scrollMargin));

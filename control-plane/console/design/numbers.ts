@@ -7,7 +7,7 @@ export function showCount(count: number): string {
   return count < 100_000 ? whole.format(count) : compact.format(count);
 }
 
-/** A fraction from 0 to 1 as a percentage; a dash without one. */
+/** A fraction from 0 to 1 as a percentage; a dash if it is null. */
 export function showShare(value: number | null): string {
   return value === null ? '–' : share.format(value);
 }

@@ -31,7 +31,7 @@ export function OlderThanField({ label, days, onChange }: OlderThanFieldProps): 
   );
 }
 
-/** The time `days` ago, rounded down to a minute, because with milliseconds each render would read another list. */
+/** The time `days` ago, rounded down to a minute; with milliseconds, each render would request a different list. */
 export function timeBefore(days: string): string | undefined {
   if (!(Number(days) > 0)) return undefined;
   const nowMinute = Math.floor(Date.now() / minuteMs) * minuteMs;

@@ -5,7 +5,7 @@ import type { HealthSeries } from '../api/types.ts';
 import { showCount } from './numbers.ts';
 import { useChart } from './use-chart.ts';
 
-/** Attempts over time, failures on top. The totals are in text for screen readers. */
+/** Attempts over time, failures on top. For screen readers, the totals are given as text. */
 export function OutcomeChart({ series }: { readonly series: HealthSeries }): ReactElement {
   const data = useMemo(() => dataOf(series), [series]);
   const place = useChart({
@@ -33,7 +33,7 @@ export function OutcomeChart({ series }: { readonly series: HealthSeries }): Rea
   );
 }
 
-/** Running sums, the largest first: each series is drawn over the one before it, so the bars look stacked. */
+/** Running sums, the largest first. Each series is drawn over the previous one, so the bars look stacked. */
 function dataOf({ steps }: HealthSeries): uPlot.AlignedData {
   return [
     steps.map(({ at }) => at / 1_000),

@@ -14,8 +14,8 @@ export type TableProps<Row> = {
 };
 
 /**
- * A table that scrolls if it is too wide. On a narrow screen each row is a card: the first cell is its title, the
- * others show the title of their column. Roles are explicit, since this layout removes a table's own roles.
+ * A table that scrolls if it is too wide. On a narrow screen each row is a card: the first cell is its title, and each
+ * other cell shows the title of its column. Roles are explicit, since this layout removes a table's own roles.
  */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>): ReactElement {
   return (

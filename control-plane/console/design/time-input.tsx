@@ -4,7 +4,7 @@ import { Field } from './field.tsx';
 
 export type TimeInputProps = {
   readonly label: string;
-  /** A day is in UTC, a time in the viewer's zone. */
+  /** A day is in UTC; a minute or second is in the viewer's zone. */
   readonly of: 'day' | 'minute' | 'second';
   readonly value: string;
   readonly hint?: string;
@@ -15,8 +15,8 @@ export type TimeInputProps = {
 };
 
 /**
- * A field for a time. The browser shows it in its own format, in which day and month can be confused; so the chosen
- * time is repeated below in the console's format.
+ * A field for a time. The browser shows the time in its own format, in which day and month can be confused, so the
+ * chosen time is repeated below in the console's format.
  */
 export function TimeInput({ label, of, value, hint, onChange, ...bounds }: TimeInputProps): ReactElement {
   const isKnown = !Number.isNaN(Date.parse(value));

@@ -7,7 +7,7 @@ import 'uplot/dist/uPlot.min.css';
 export type ChartWanted = {
   readonly data: uPlot.AlignedData;
   readonly heightPx: number;
-  /** Duration of a step in s: the time axis extends past the start of the last step by it. */
+  /** Duration of a step in s; the time axis ends this long after the start of the last step. */
   readonly stepS: number;
   /** A value's label on the axis; '' for no label. */
   readonly showValue: (value: number) => string;
@@ -29,7 +29,7 @@ export function useChart(wanted: ChartWanted): RefObject<HTMLDivElement | null> 
       observer.disconnect();
       chart.destroy();
     };
-    // Drawn again only for other data: the rest of `wanted` never changes alone.
+    // The chart is drawn again only if the data changes: the rest of `wanted` never changes without the data.
   }, [data]);
   return place;
 }
@@ -63,7 +63,7 @@ function optionsFor(element: HTMLElement, { heightPx, stepS, showValue, series }
   return {
     width: element.clientWidth,
     height: heightPx,
-    // Half of the last label stands to the right of its line.
+    // Half of the last label extends to the right of its line.
     padding: [null, timeWidthPx / 2, null, null],
     legend: { show: false },
     cursor: { show: false },

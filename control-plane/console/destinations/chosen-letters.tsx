@@ -7,7 +7,7 @@ import type { LetterFilter } from './letter-filter.ts';
 
 type ChosenLettersProps = { readonly destinationId: string; readonly filter: LetterFilter };
 
-/** Describes the dead letters that a filter selects; without a filter, with their number. */
+/** Describes the dead letters that a filter selects; without a filter, it also gives their number. */
 export function ChosenLetters({ destinationId, filter }: ChosenLettersProps): ReactElement {
   const { reason, message, to } = filter;
   const given = [reason, message].flatMap((text) => (text === undefined ? [] : [`“${text}”`]));

@@ -150,7 +150,7 @@ function Delete({ destination, filter, hasLetters }: LettersProps): ReactElement
   const mayDelete = useScope('destination:update');
   const [isAsking, setIsAsking] = useState(false);
   const remove = useChange(async () => {
-    // One request deletes as many as its time limit allows; the cursor leads to the rest.
+    // One request deletes as many dead letters as its time limit allows; the next one continues at the cursor.
     for (let cursor: string | null = ''; cursor !== null;) {
       const query: string = new URLSearchParams({ ...filter, ...(cursor === '' ? {} : { cursor }) }).toString();
       const path = `/destinations/${destination.id}/dead-letters${query === '' ? '' : `?${query}`}`;

@@ -2,7 +2,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** The ranges on offer, besides a custom one. */
+/** The ranges that can be chosen, in addition to a custom one. */
 export const deliveryRanges: Readonly<Record<string, readonly [label: string, ms: number]>> = {
   '10m': ['Last 10 minutes', 10 * minuteMs],
   '1h': ['Last hour', hourMs],
@@ -14,9 +14,9 @@ export const usualRange = '24h';
 export type RangeMs = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * The range in the page's query; undefined if it is invalid. A custom range has times in the viewer's zone; a missing
- * start means a day before the end, a missing end means now. Now is rounded up to a minute: otherwise each render would
- * have another range.
+ * The range in the page's query; undefined if it is invalid. A custom range has times in the viewer's zone. A missing
+ * start means a day before the end; a missing end means now. The current time is rounded up to a minute; otherwise each
+ * render would have another range.
  */
 export function readRange(search: URLSearchParams, nowMs: number): RangeMs | undefined {
   const endMs = Math.ceil(nowMs / minuteMs) * minuteMs;

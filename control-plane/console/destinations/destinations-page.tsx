@@ -33,7 +33,7 @@ export function DestinationsPage(): ReactElement {
     else next.set(name, value);
     setSearch(next, { replace: true });
   };
-  // The list is ordered by health: a destination may have moved to another page between two reads, and appear twice.
+  // The list is ordered by health, so a destination may move to another page between two reads, and then appear twice.
   const shown = [...new Map(query.entities.map((one) => [one.id, one])).values()];
   const total = query.data?.pages.at(-1)?.total ?? 0;
   return (

@@ -99,7 +99,10 @@ function Missed({ id, missed }: { readonly id: string; readonly missed: Health['
   );
 }
 
-/** The end of a replay up to and including `to`: time fields have whole seconds and a range excludes its end. */
+/**
+ * The end of a range that includes `to`. Time fields have whole seconds and a range excludes its end, so a second is
+ * added.
+ */
 const endOf = (to: string): string => new Date(Date.parse(to) + 1_000).toISOString();
 
 function Figures({

@@ -8,7 +8,7 @@ import { At } from '../design/time.tsx';
 /** A note for a range that begins before the event list: where the list starts, and where older events are. */
 export function OlderEvents({ fromMs }: { readonly fromMs: number }): ReactElement | null {
   const mayList = useScope('event:list');
-  // A day without events: only the start of the list (`since`) is needed.
+  // Requests a day that has no events, because only the start of the list (`since`) is needed.
   const kept = useRead<EventCounts>('/events/counts?firstDay=1970-01-01&lastDay=1970-01-01', { enabled: mayList });
   const since = kept.data?.since ?? null;
   if (since === null || Date.parse(since) <= fromMs) return null;

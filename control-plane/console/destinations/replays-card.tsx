@@ -121,7 +121,10 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
 
 const hourMs = 3_600_000;
 
-/** A time as the value of a `datetime-local` field, in the viewer's zone, to the second. `otherwiseMs` if invalid. */
+/**
+ * A time as the value of a `datetime-local` field, in the viewer's zone, to the second. If `text` is invalid,
+ * `otherwiseMs` is used.
+ */
 function localTime(text: string | null, otherwiseMs: number): string {
   const given = text === null ? Number.NaN : Date.parse(text);
   const atMs = Number.isNaN(given) ? otherwiseMs : given;

@@ -11,13 +11,16 @@ import { Card } from '../design/page.tsx';
 import { At } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 
-/** Whether only approved versions go live. False if this key cannot read the account; the server checks in any case. */
+/**
+ * Whether only approved versions go live. False if this key cannot read the account; the server enforces the setting
+ * anyway.
+ */
 export function useRequiresApproval(): boolean {
   const account = useRead<Account>('/account', { enabled: useScope('account:find') });
   return account.data?.requiresApproval === true;
 }
 
-/** The approval request of a version; undefined without one. */
+/** The approval request of a version; undefined if there is none. */
 export function useApproval(versionId: string): Approval | undefined {
   const mayList = useScope('version:list');
   const query = useRead<PageOf<Approval>>(`/approvals?versionId=${versionId}`, { enabled: mayList, everyMs: 10_000 });
@@ -91,7 +94,7 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
 
 type ActorProps = { readonly name: string; readonly user: string | null };
 
-/** Who requested or decided: a user, or an API key with the user who created it. */
+/** Shows who requested or decided: a user, or an API key with the user who created it. */
 export function Actor({ name, user }: ActorProps): ReactElement {
   const whose = user === null ? ', an API key with an unknown creator' : `, an API key created by ${user}`;
   return (
@@ -102,7 +105,7 @@ export function Actor({ name, user }: ActorProps): ReactElement {
   );
 }
 
-/** Whether the requester might have approved it: one of the two is an API key whose creator is unknown. */
+/** Whether requester and approver might be the same person: one of them is an API key with an unknown creator. */
 const isUnsure = ({ status, decidedByUser, requestedByUser }: Approval): boolean =>
   (status === 'approved' || status === 'published') && (decidedByUser === null || requestedByUser === null);
 

@@ -33,7 +33,7 @@ const kinds = {
 
 export type ChangeListProps = {
   readonly changes: readonly Change[];
-  /** Names of the entities that fields refer to, by id. */
+  /** Names of the entities to which fields refer, by id. */
   readonly names: Readonly<Record<string, string>>;
   readonly action?: (change: Change) => ReactNode;
 };

@@ -29,7 +29,7 @@ export function DraftPage(): ReactElement {
     const version = await request<PublishedVersion>('POST', '/versions', { ...body, publish: true });
     return { version, tookMs: performance.now() - begunMs };
   });
-  // `publish: false`, because an account can be set to publish every new version at once.
+  // Sets `publish: false`, because an account can be configured to publish every new version immediately.
   const ask = useChange(async ({ comment, ...body }: { readonly comment?: string }): Promise<Version> => {
     const version = await request<Version>('POST', '/versions', { ...body, publish: false });
     await request('POST', `/versions/${version.id}/request-approval`, comment === undefined ? {} : { comment });

@@ -20,7 +20,7 @@ const formWords: Readonly<Record<string, string>> = {
 const acronyms: Readonly<Record<string, string>> = { api: 'API', ip: 'IP', ips: 'IPs', url: 'URL' };
 
 /**
- * The label of a changed field, as forms name it: that of the kind's setting, or “Property total: value” for
+ * The label of a changed field, as forms show it: the label of the kind's setting, or “Property total: value” for
  * `mappings[total].map`. Pure.
  */
 export function fieldWords(path: string, setting?: SettingDescriptor): string {
@@ -38,7 +38,7 @@ export function settingOf(path: string, settings: readonly SettingDescriptor[]):
   return settings.find(({ key }) => path === `settings.${key}`);
 }
 
-/** A changed value, as forms show it; entities by their names. Pure. */
+/** A changed value, as forms show it. Entities are shown by their names. Pure. */
 export function valueWords(
   value: unknown,
   names: Readonly<Record<string, string>>,

@@ -25,7 +25,7 @@ type Sending = EditFormProps['save'] & {
 export type PublishCardProps = {
   readonly changes: readonly Change[];
   readonly publish: Sending & { mutate(body: object): void };
-  /** Requests an approval instead. */
+  /** Requests an approval instead of publishing. */
   readonly request: Sending & {
     mutate(body: object, then: { onSuccess(version: { readonly id: string }): void }): void;
   };

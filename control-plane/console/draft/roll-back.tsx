@@ -16,7 +16,7 @@ export type RollBackProps = {
   readonly onDone: () => void;
 };
 
-/** Asks before a version is published, or published again. */
+/** Asks for confirmation before a version is published, or published again. */
 export function RollBack({ version, changes, onPublished, onDone }: RollBackProps): ReactElement {
   const isBack = version.publishedAt !== null;
   const [isForced, setForced] = useState(false);

@@ -45,7 +45,7 @@ function Kind({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-/** Time since the processes were notified; empty if clock differences make it negative. */
+/** Time since the processes were notified; empty if it is negative because clocks differ. */
 function delay(sentAt: string | null, since: string): string {
   const tookMs = sentAt === null ? -1 : Date.parse(since) - Date.parse(sentAt);
   return tookMs < 0 ? '' : `, ${tookMs} ms after publishing`;

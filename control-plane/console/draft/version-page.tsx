@@ -16,7 +16,7 @@ import { RollBack } from './roll-back.tsx';
 import { RolloutList } from './rollout-list.tsx';
 import { VersionState } from './versions-page.tsx';
 
-/** One version, and what publishing it would change. */
+/** One version, and the changes that publishing it would make. */
 export function VersionPage(): ReactElement {
   const { id = '' } = useParams();
   const query = useRead<Version>(`/versions/${id}`);

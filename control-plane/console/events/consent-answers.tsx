@@ -3,7 +3,7 @@ import type { Way } from '../api/types.ts';
 
 type Answer = NonNullable<Way['consent']>[number];
 
-/** The consent answers, one per purpose, because of which an event is stopped or limited. */
+/** The consent answers that cause an event to be stopped or limited, one per purpose. */
 export function ConsentAnswers({ answers }: { readonly answers: readonly Answer[] | null }): ReactElement | null {
   if (answers === null || answers.length === 0) return null;
   return (

@@ -136,7 +136,10 @@ function BrokenRules({ plan, isTest }: BrokenRulesProps): ReactElement {
   );
 }
 
-/** The live rules' decision for each destination. Not read for a test, quarantined or dropped event: none is sent. */
+/**
+ * The live rules' decision for each destination. Not requested for test, quarantined and dropped events, because these
+ * are never sent.
+ */
 function useLiveWays(event: RecentEvent) {
   return useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(event.id)}/ways?rules=live`, {
     everyMs: 5_000,
@@ -144,14 +147,14 @@ function useLiveWays(event: RecentEvent) {
   });
 }
 
-/** Why no destination gets the event, whatever the rules decide; undefined if they decide. */
+/** Why no destination gets the event, whatever the rules decide; undefined if the rules decide. */
 function whyUnsent({ test, visitorId, plan }: RecentEvent): string | undefined {
   if (test) return 'Not sent: received with a test key.';
   if (visitorId !== '') return undefined;
   return `Not sent: the tracking plan ${plan?.outcome === 'dropped' ? 'dropped' : 'quarantined'} it.`;
 }
 
-/** The live version's destinations without an outcome yet: whether the event waits or is not sent there, and why. */
+/** The live version's destinations that have no outcome yet: whether the event waits or is not sent there, and why. */
 function WithoutOutcome({ event, ways }: { readonly event: RecentEvent; readonly ways: readonly Way[] }): ReactElement {
   const known = new Set(event.outcomes.map(({ destinationId }) => destinationId));
   const others = ways.filter(({ destinationId }) => !known.has(destinationId));

@@ -13,7 +13,7 @@ type EventTableProps = {
   readonly isLive?: boolean;
   /** The destination that the list is filtered by. */
   readonly destinationId?: string;
-  /** Selects rows, if an action on them is possible. */
+  /** Selects rows; set only if an action on the selected rows is possible. */
   readonly choice?: EventChoice | undefined;
   /** Called when the last events are near the screen. */
   readonly onEnd?: () => void;
@@ -74,7 +74,7 @@ export function EventTable({
         },
         {
           title: 'Visitor',
-          // No visitor if the tracking plan quarantined or dropped the event before its visitor was known.
+          // Empty if the tracking plan quarantined or dropped the event before its visitor was known.
           cell: ({ visitorId, visitor }) =>
             visitorId === '' ? null : (
               <Link className="clip short" dir="auto" to={`/visitors/${encodeURIComponent(visitorId)}`}>
@@ -87,7 +87,7 @@ export function EventTable({
   );
 }
 
-/** What a visitor is shown as: e-mail address, else external id; undefined for an anonymous visitor. */
+/** The name shown for a visitor: the e-mail address, else the external id; undefined for an anonymous visitor. */
 export function visitorName({ email, external_id: externalId }: RecentEvent['visitor']): string | undefined {
   if (typeof email === 'string' && email !== '') return email;
   return typeof externalId === 'string' && externalId !== '' ? externalId : undefined;

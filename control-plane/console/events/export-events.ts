@@ -22,7 +22,7 @@ export async function exportEvents(
     );
     if (format === 'csv') {
       const text = await answer.text();
-      // The first page's header line serves all pages.
+      // Only the header line of the first page is kept.
       parts.push(parts.length === 0 ? text : text.slice(text.indexOf('\r\n') + 2));
       cursor = answer.headers.get('x-next-cursor');
     } else {

@@ -14,7 +14,6 @@ type FilterFormProps = {
 
 type Option = readonly [value: string, label: string];
 
-/** The filters of the event list. */
 export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
   const select = (label: string, name: keyof EventFilters, all: string, options: readonly Option[]): ReactElement => (
     <Field label={label}>

@@ -3,7 +3,10 @@ import type { OutcomeName, RecentEvent } from '../api/types.ts';
 const worstFirst: readonly OutcomeName[] = ['rejected', 'retrying', 'delivered', 'stopped', 'globalStop'];
 const listedMax = 2;
 
-/** The outcomes to show in a row, the filtered destination's first, then the worst; `more` counts the others. Pure. */
+/**
+ * The outcomes to show in a row: that of the filtered destination first, then the worst. `more` counts the others.
+ * Pure.
+ */
 export function listOutcomes<One extends Pick<RecentEvent['outcomes'][number], 'destinationId' | 'outcome'>>(
   outcomes: readonly One[],
   filteredId?: string,

@@ -11,7 +11,7 @@ import { PastEvents } from './past-events.tsx';
 
 type ListProps = { readonly filters: EventFilters; readonly nameOf: (sourceId: string) => string };
 
-/** Events as they arrive; if none of the newest passes the filters, past events below. */
+/** Events as they arrive. If none of the newest events passes the filters, past events are shown below. */
 export function LiveEvents({ filters, nameOf }: ListProps): ReactElement {
   const { value, isConnected, error } = useLive<{ readonly events: readonly RecentEvent[] }>('/events/stream');
   const [held, setHeld] = useState<readonly RecentEvent[]>();

@@ -33,7 +33,7 @@ const testWords: Readonly<Partial<Record<PlanOutcome, readonly [Tone, string]>>>
 
 type PlanStateProps = { readonly outcome: PlanOutcome; readonly isTest?: boolean };
 
-/** What the tracking plan did; for an event with a test key, what it would do with a live one. */
+/** What the tracking plan did with an event; for an event with a test key, what it would do if the key were live. */
 export function PlanState({ outcome, isTest = false }: PlanStateProps): ReactElement {
   const [tone, word] = (isTest ? testWords[outcome] : undefined) ?? planWords[outcome];
   return <State tone={tone}>{word}</State>;

@@ -24,7 +24,7 @@ const retriedMax = 100;
 
 /** Stored events that the filters select, with their number, an export, and a retry of chosen dead letters. */
 export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
-  // Rounded up to a minute: otherwise a range such as the last hour would be another list with each render.
+  // Rounded up to a minute: otherwise, for a range such as the last hour, each render would request a different list.
   const nowMs = Math.ceil(Date.now() / minuteMs) * minuteMs;
   const query = queryOf(filters, nowMs);
   const join = query === '' ? '' : `&${query}`;

@@ -19,7 +19,10 @@ type Rule = {
 
 const pages = { dataGovernanceRules: 'rules', dataGovernanceEvents: 'events' };
 
-/** A rule's label, with a link to the page of the rule or of the plan's event, unless it is built in or gone. */
+/**
+ * A rule's label, with a link to the page of the rule or of the plan's event, unless the rule is built in or was
+ * deleted.
+ */
 export function RuleName({ rule, ruleName, ruleCollection }: Rule): ReactElement {
   const label = ruleLabel(rule, ruleName);
   if (ruleCollection === null) return <span dir="auto">{label}</span>;

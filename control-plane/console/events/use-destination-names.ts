@@ -3,7 +3,10 @@ import { useList } from '../api/queries.ts';
 import { useNameOf } from '../api/use-name-of.ts';
 import type { Named } from '../api/use-name-of.ts';
 
-/** Returns a function for the name of a destination by id; undefined unless it is one of the newest 100. */
+/**
+ * Returns a function from the id of a destination to its name; the name is undefined unless the destination is one of
+ * the newest 100.
+ */
 export function useDestinationNames(): (destinationId: string) => string | undefined {
   const mayList = useScope('destination:list');
   const destinations = useList<Named>('/destinations?limit=100', { enabled: mayList });

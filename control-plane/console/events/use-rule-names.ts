@@ -3,7 +3,7 @@ import { useList } from '../api/queries.ts';
 type Named = { readonly id: string; readonly name: string };
 type NamedRule = { readonly ruleName: string; readonly ruleCollection: 'dataGovernanceRules' | 'dataGovernanceEvents' };
 
-/** The draft plan's rules and planned events, by id. Both, because either can quarantine an event. */
+/** The draft plan's rules and planned events, by id: either can quarantine an event. */
 export function useRuleNames(): ReadonlyMap<string, NamedRule> {
   const rules = useList<Named>('/collections/dataGovernanceRules?limit=100');
   const events = useList<Named>('/collections/dataGovernanceEvents?limit=100');

@@ -19,7 +19,7 @@ export function ExperimentPage(): ReactElement {
   const query = useRead<Experiment>(`/collections/experiments/${id}`);
   const variants = useList<Variant>(`/collections/experimentVariants?experimentId=${id}&limit=100`);
   const experiment = query.data;
-  // The order in which visitors are divided among the variants: by id, the control last.
+  // Sorted as visitors are divided among the variants: by id, the control last.
   const ordered = variants.entities.toSorted(
     (a, b) => Number(a.isControl) - Number(b.isControl) || (a.id < b.id ? -1 : 1),
   );

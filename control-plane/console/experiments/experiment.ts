@@ -45,7 +45,7 @@ export type VariantResults = {
   readonly id: string;
   readonly name: string;
   readonly isControl: boolean;
-  /** Percentage of visitors by the weights. */
+  /** Percentage of visitors that the variant should have according to the weights. */
   readonly expectedShare: number;
   readonly visitors: number;
   readonly conversions: number;
@@ -80,14 +80,17 @@ export const typeWords: Readonly<Record<ExperimentType, string>> = {
   personalization: 'Personalization',
 };
 
-/** Percent left for the control; negative while the weights exceed 100. */
+/** Percentage left for the control; negative while the weights exceed 100. */
 export function shareOfControl(variants: readonly Pick<Variant, 'isControl' | 'weight'>[]): number {
   const given = variants.reduce((sum, { isControl, weight }) => sum + (isControl ? 0 : (weight ?? 0)), 0);
   // Rounded to hundredths, in which the server counts, to remove the error of adding fractions.
   return Math.round((100 - given) * 100) / 100;
 }
 
-/** Compares a variant's rate with the control's. They differ only if the two confidence intervals do not overlap. */
+/**
+ * Compares a variant's rate with the control's rate. The rates count as different only if their confidence intervals do
+ * not overlap.
+ */
 export function compareWithControl(
   variant: Pick<VariantResults, 'isControl' | 'confidenceInterval'>,
   all: readonly Pick<VariantResults, 'isControl' | 'confidenceInterval'>[],

@@ -5,7 +5,7 @@ import type { Results } from './experiment.ts';
 /** Approximate number of steps on the axis. */
 const stepsWanted = 5;
 
-/** The rate of each variant with its interval, on one axis. The table below has the numbers. */
+/** The rate of each variant with its interval, on one axis. The numbers are in the table below. */
 export function IntervalChart({ results: { variants } }: { readonly results: Results }): ReactElement {
   const highest = Math.max(0.01, ...variants.map(({ confidenceInterval }) => confidenceInterval?.high ?? 0));
   const step = roundStep(highest / stepsWanted);
@@ -63,7 +63,7 @@ export function IntervalChart({ results: { variants } }: { readonly results: Res
   );
 }
 
-/** The smallest step that is at least `least` and is 1, 2 or 5 times a power of ten. */
+/** The smallest step that is at least `least`, and equals 1, 2 or 5 times a power of ten. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const factor = [1, 2, 5, 10].find((one) => one * power >= least * 0.999) ?? 10;

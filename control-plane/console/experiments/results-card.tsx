@@ -60,7 +60,6 @@ export function ResultsCard({ id }: { readonly id: string }): ReactElement {
   );
 }
 
-/** An explanation of the figures. */
 function Explanation({
   results: { confidencePercent, sampleRatio, primaryMetric },
 }: {

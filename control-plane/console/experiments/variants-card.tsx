@@ -83,7 +83,7 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
   const left = shareOfControl(weighed);
   const save = useChange(async () => {
     const before = new Map(variants.map(({ id, weight }) => [id, weight ?? 0]));
-    // Lowered weights first, so that the sum never exceeds 100 %.
+    // Lowered weights are saved first, so that the sum never exceeds 100 %.
     const growth = ({ id, weight }: { readonly id: string; readonly weight: number }): number =>
       weight - (before.get(id) ?? 0);
     for (const { id, weight } of changed.toSorted((a, b) => growth(a) - growth(b))) {
@@ -141,7 +141,7 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
   );
 }
 
-/** The split of visitors as a bar; hidden from screen readers, because the numbers are beside it. */
+/** The split of visitors as a bar; hidden from screen readers, because the numbers are next to it. */
 function Shares({ shares }: { readonly shares: readonly number[] }): ReactElement {
   return (
     <div className="shares" aria-hidden="true">

@@ -15,7 +15,9 @@ test('edit form: changes count as unsaved until they are being saved, and again 
 
 const sources = import.meta.glob<string>('../**/*.tsx', { query: '?raw', import: 'default', eager: true });
 
-/** Files whose forms have nothing to save: dialogs, the sign-in, the test event. `EditForm` itself is the guard. */
+/**
+ * Files whose forms have nothing to save: dialogs, the sign-in, the test event. `EditForm` itself asks the question.
+ */
 const exceptions = [
   '../design/confirm.tsx',
   '../shell/sign-in-page.tsx',

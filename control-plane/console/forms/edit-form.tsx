@@ -14,7 +14,7 @@ export type EditFormProps = {
   readonly children: ReactNode;
 };
 
-/** A form that asks before a page with unsaved changes is left. */
+/** A form that asks for confirmation before the user leaves a page with unsaved changes. */
 export function EditForm(props: EditFormProps): ReactElement {
   const { values, save, onSubmit, startsAgain = false, className, children } = props;
   const { status, submittedAt } = save;

@@ -4,7 +4,10 @@ import { useBlocker } from 'react-router';
 import { Confirm } from '../design/confirm.tsx';
 import { discardUnsavedWork, hasUnsavedWork, useWaitingToLeave } from './unsaved.ts';
 
-/** Asks before unsaved changes are lost: by a link, Back, closing the page, signing out or switching accounts. */
+/**
+ * Asks for confirmation before unsaved changes are lost: by a link, Back, closing the page, signing out or switching
+ * accounts.
+ */
 export function LeaveGuard(): ReactElement | null {
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) => hasUnsavedWork() && currentLocation.pathname !== nextLocation.pathname,

@@ -13,13 +13,13 @@ import { keepFromSubmitting } from './keep-from-submitting.ts';
 export type NamedChecksProps = {
   readonly legend: string;
   readonly of: 'destinations' | 'sources';
-  /** Explains an empty selection. */
+  /** Shown if nothing is selected; explains what an empty selection means. */
   readonly none: string;
   readonly ids: readonly string[];
   readonly onChange: (ids: readonly string[]) => void;
 };
 
-/** Minimum number of entries from which a search field is shown. */
+/** A search field is shown from this number of entries on. */
 const searchedFrom = 12;
 
 /** Checkboxes that choose several destinations or sources, with a search by name. */

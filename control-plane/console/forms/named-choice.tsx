@@ -11,7 +11,7 @@ import { keepFromSubmitting } from './keep-from-submitting.ts';
 export type NamedChoiceProps = {
   readonly label: string;
   readonly of: 'destinations' | 'sources';
-  /** The id that is chosen; empty: none. */
+  /** The chosen id; empty if nothing is chosen. */
   readonly value: string;
   /** Label of the empty choice. */
   readonly none: string;
@@ -22,7 +22,9 @@ export type NamedChoiceProps = {
 const scopes = { destinations: 'destination', sources: 'source' } as const;
 const listedMax = 100;
 
-/** Chooses one destination or source. If there are more than the list shows, a field searches them by name. */
+/**
+ * Chooses one destination or source. If there are more than the list shows, a search field finds the others by name.
+ */
 export function NamedChoice({ label, of, value, none, isRequired = false, onChange }: NamedChoiceProps): ReactElement {
   const [text, setText] = useState('');
   const wanted = useSettled(text.trim());
@@ -70,5 +72,5 @@ export function NamedChoice({ label, of, value, none, isRequired = false, onChan
   );
 }
 
-/** Stands for the chosen entity until its name is read, and if this key cannot read it. */
+/** Stands for the chosen entity until its name has been read, or permanently if this key cannot read it. */
 const unread = (id: string): Named => ({ id, name: id, type: '' });

@@ -18,7 +18,7 @@ export function useUnsaved(isUnsaved: boolean): void {
 let waiting: (() => void) | undefined;
 const listeners = new Set<() => void>();
 
-/** Runs an action that would lose unsaved changes: at once if there are none, else after confirmation. */
+/** Runs an action that would lose unsaved changes: immediately if there are none, otherwise after confirmation. */
 export function leaveThen(action: () => void): void {
   if (!hasUnsavedWork()) return action();
   setWaiting(action);

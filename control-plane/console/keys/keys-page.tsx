@@ -14,7 +14,7 @@ import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 
-/** The choice for a dashboard or script that monitors the installation, to which no role of an account gives access. */
+/** The choice for a dashboard or script that monitors the installation; no role of an account gives access to it. */
 const operator = {
   id: 'operator',
   label: 'Operate the installation',

@@ -11,7 +11,7 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { At } from '../design/time.tsx';
 import { MapPicture } from './map-picture.tsx';
 
-/** The connections of sources and destinations, with the outcomes of their events. */
+/** The connections between sources and destinations, with the outcomes of their events. */
 export function MapPage(): ReactElement {
   const query = useList<Connection, Connections>('/activity/connections?limit=100', { everyMs: 10_000 });
   const [map] = query.data?.pages ?? [];

@@ -9,7 +9,7 @@ import './map.css';
 
 const rowPx = 60;
 
-/** Sources on the left, destinations on the right, and a line per connection: the more events, the thicker. */
+/** Sources on the left, destinations on the right, and a line per connection; more events make a line thicker. */
 export function MapPicture({
   sources,
   destinations,

@@ -7,9 +7,9 @@ import { useChart } from '../design/use-chart.ts';
 
 export type LagChartProps = Pick<Activity, 'resolveLagMs' | 'firstStepAt' | 'stepMs'>;
 
-/** The longest wait before an event was resolved, over time. The maximum is in text for screen readers. */
+/** The longest wait before an event was resolved, over time. For screen readers, the maximum is given as text. */
 export function LagChart({ resolveLagMs, firstStepAt, stepMs }: LagChartProps): ReactElement {
-  // Each read returns new arrays: the chart is drawn again only if their values have changed.
+  // Each read returns new arrays, so the values are compared: the chart is drawn again only if they have changed.
   const key = JSON.stringify([firstStepAt, resolveLagMs]);
   const data = useMemo((): uPlot.AlignedData => {
     const firstS = Date.parse(firstStepAt) / 1_000;

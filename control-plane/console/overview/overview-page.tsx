@@ -159,7 +159,7 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
 
 type AllProps = { readonly to: string; readonly shown: number; readonly all: number; readonly noun: string };
 
-/** A link to the whole list that names how many of its entries are shown here. */
+/** A link to the whole list. Its text says how many of the entries are shown here. */
 function All({ to, shown, all, noun }: AllProps): ReactElement {
   return <Link to={to}>{shown < all ? `${shown} of ${countOf(all, noun)}` : `All ${noun}s`}</Link>;
 }

@@ -21,7 +21,10 @@ const shownMax = 50;
 
 type Row = { readonly way: Way; readonly before: Way | undefined; readonly isOther: boolean };
 
-/** The decision for each destination of an event, with the edited rule and with the live rules, changed ones first. */
+/**
+ * For each destination of an event, the decision with the edited rule and with the live rules; changed decisions come
+ * first.
+ */
 export function AccountTrial({ tried, standIns }: AccountTrialProps): ReactElement {
   const trial = useTrial(tried.id, standIns);
   const live = useRead<Ways>(`/events/${encodeURIComponent(tried.id)}/ways?rules=live`, { enabled: tried.id !== '' });

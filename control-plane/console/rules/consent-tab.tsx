@@ -8,7 +8,6 @@ import { Card, Empty } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import type { ConsentFields, Kept } from './rule.ts';
 
-/** The consent purposes. */
 export function ConsentTab(): ReactElement {
   const query = useList<Kept<ConsentFields>>('/collections/consentSettings?limit=100');
   const mayCreate = useScope('consentSettings:create');

@@ -7,7 +7,6 @@ type DescriptionFieldProps = {
   onChange(value: string | null): void;
 };
 
-/** The description of a rule. */
 export function DescriptionField({ value, onChange }: DescriptionFieldProps): ReactElement {
   return (
     <Field label="Description">

@@ -16,7 +16,10 @@ export type TriedEvent = {
   readonly matching: readonly { readonly id: string }[] | undefined;
 };
 
-/** The event on which rules are tried: the one in the page's query, else the newest that the rule applies to or any. */
+/**
+ * The event on which rules are tried: the one in the page's query, else the newest event that the rule applies to, else
+ * the newest event.
+ */
 export function useTriedEvent(matching?: TriedEvent['matching']): TriedEvent {
   const [search] = useSearchParams();
   const named = search.get('event') ?? matching?.[0]?.id ?? '';
@@ -41,7 +44,7 @@ export function EventChoice({ id, event, matching }: TriedEvent): ReactElement {
   };
   const isListed = events.entities.some((one) => one.id === id);
   const [first] = events.entities;
-  // If the filter excludes the chosen event, its first match is chosen.
+  // If the filter excludes the chosen event, the first event that matches the filter is chosen.
   const moves = filter !== '' && events.isSuccess && first !== undefined && !isListed;
   useEffect(() => {
     if (moves) choose(first.id);

@@ -21,15 +21,15 @@ export type KeptFormProps<Fields> = {
   readonly listPath: string;
   /** Path of the page of one entity, by its id. */
   readonly pathOf: (id: string) => string;
-  /** The question to ask before saving; undefined: saved at once. */
+  /** The question to ask before saving; undefined if the rule is saved without a question. */
   readonly ask?: (fields: Fields) => Question | undefined;
   readonly children: ReactNode;
 };
 
-/** State of the navigation to the page of a new rule that was just saved. */
+/** Navigation state that is passed to the page of a new rule when the rule was just saved. */
 type SavedState = { readonly isSaved: boolean };
 
-/** The form of a rule, which saves it in the draft or removes it. */
+/** The form of a rule. It saves the rule in the draft or removes it. */
 export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
   const { kept, isNew, fields, noun, listPath, pathOf, ask, children } = props;
   const { save, remove, mayChange, mayRemove } = kept;

@@ -57,7 +57,9 @@ export function templateProblems(template: string, known: KnownPaths): readonly 
   return problems;
 }
 
-/** The form that `examples` use: `event.context` for its other names, and index 0 for any index of a list. */
+/**
+ * A path in the form that `examples` uses: `event.context` instead of its other names, and 0 for any index of a list.
+ */
 function plainPath(path: string): string {
   return path
     .replace(/^event\.(default_properties|request_context)(?=\.|$)/, 'event.context')

@@ -11,7 +11,7 @@ import type { Logic, Operator } from './logic.ts';
 export type LogicBuilderProps = {
   readonly logic: JsonObject | null;
   readonly operators: readonly Operator[];
-  /** Paths to propose, and to check against. */
+  /** Paths that are proposed, and with which entered paths are compared. */
   readonly known: KnownPaths;
   /** Shown if there are no conditions: `Every event.` */
   readonly without: string;
@@ -56,7 +56,7 @@ function newCondition([operator]: readonly Operator[]): Logic {
   return { condition: { property: 'event.event', operator: operator?.name ?? 'Is', value: '' } };
 }
 
-/** A logic that also requires `more`: added to the outermost AND, or both within a new AND. */
+/** A condition that also requires `more`: added to the outermost AND, or both within a new AND. */
 function joined(logic: Logic, more: Logic): Logic {
   return { AND: 'AND' in logic ? [...logic.AND, more] : [logic, more] };
 }
@@ -152,7 +152,10 @@ function Joined({ logic, tools, buttons, onChange }: JoinedProps): ReactElement 
   );
 }
 
-/** A new group has the opposite operator of its parent's: with the same operator it would change nothing. */
+/**
+ * The operator of a new group: the opposite of its parent's operator, because with the same operator the group would
+ * change nothing.
+ */
 function otherJoin(joint: 'AND' | 'OR', first: Logic): Logic {
   return joint === 'AND' ? { OR: [first] } : { AND: [first] };
 }
@@ -162,7 +165,7 @@ type JsonTextProps = {
   readonly onChange: (logic: JsonObject | null) => void;
 };
 
-/** A field for the logic as JSON. While its text is invalid, the rule keeps the last valid logic. */
+/** A field for the conditions as JSON. While its text is invalid, the rule keeps the last valid conditions. */
 function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
   const [text, setText] = useState(() => showJson(logic));
   const [problem, setProblem] = useState<string>();
@@ -196,7 +199,7 @@ function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
   );
 }
 
-/** Parses JSON: the logic, null for the JSON null, or a string that says why the text is invalid. */
+/** Parses JSON. Returns the conditions, null for the JSON null, or a string that says why the text is invalid. */
 function parse(text: string): Logic | null | string {
   let given: unknown;
   try {

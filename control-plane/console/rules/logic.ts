@@ -21,7 +21,7 @@ export type OperandKind = 'nothing' | 'value' | 'text' | 'number' | 'date' | 'li
 
 export type Operator = { readonly name: string; readonly summary: string; readonly takes: OperandKind };
 
-/** Reads a stored or typed value as a logic; undefined if it is none. Null members count as absent. */
+/** Reads a stored or typed value as conditions; undefined if it has another form. Null members count as absent. */
 export function readLogic(given: unknown): Logic | undefined {
   if (!isObject(given)) return undefined;
   const [member, ...others] = Object.entries(given).filter(([, content]) => content !== null && content !== undefined);
@@ -54,7 +54,7 @@ function isObject(given: unknown): given is JsonObject {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
-/** A logic in words, for lists. */
+/** The conditions in words, for lists. */
 export function sayLogic(logic: Logic): string {
   if ('condition' in logic) {
     const { property, operator, value } = logic.condition;
@@ -92,7 +92,10 @@ export function valueOf(
   return takes === 'list' || takes === 'range' ? items : one;
 }
 
-/** The condition with another operator, and its value converted for that; `takesNow` belongs to the old operator. */
+/**
+ * The condition with another operator, and with its value converted to what that operator takes. `takesNow` belongs to
+ * the old operator.
+ */
 export function withOperator(condition: Condition, { name, takes }: Operator, takesNow: OperandKind): Condition {
   const { property, value } = condition;
   if (takes === 'nothing') return { property, operator: name };

@@ -31,7 +31,7 @@ const emptyMapping: MappingFields = {
   action: 'send',
   eventName: null,
   mappings: [],
-  // Unlisted properties stay: otherwise a new mapping would remove properties from every event.
+  // Unlisted properties are kept; otherwise a new mapping would remove properties from every event.
   others: 'keep',
 };
 
@@ -57,7 +57,7 @@ export function MappingPage(): ReactElement {
   );
 }
 
-/** The question before saving an enabled mapping that applies to every event or to no recent one. */
+/** The question before saving an enabled mapping that applies to every event, or to no recent event. */
 function askBefore({ isEnabled, logic }: MappingFields, matches: RuleMatches | undefined): Question | undefined {
   if (!isEnabled) return undefined;
   if (logic === null) {
@@ -161,7 +161,7 @@ function Preview({ id, fields }: Pick<RuleForm<MappingFields>, 'id' | 'fields'>)
     <div className="stack">
       <MappingTrial tried={tried} id={id ?? newRuleId} fields={fields} />
       {fields.destinationId === '' ? null : (
-        // With the key, another destination starts with the list closed.
+        // The key closes the list when another destination is chosen.
         <WithoutMapping key={fields.destinationId} destinationId={fields.destinationId} />
       )}
     </div>

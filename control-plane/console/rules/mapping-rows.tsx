@@ -12,12 +12,12 @@ export type MappingRowsProps = {
   readonly others: MappingFields['others'];
   readonly modifications: RuleLanguage['modifications'];
   readonly known: KnownPaths;
-  /** Properties that the event in the preview has and no row names. */
+  /** Properties of the event in the preview that no row names. */
   readonly unnamed: readonly string[];
   readonly onChange: (changed: Pick<MappingFields, 'mappings'> | Pick<MappingFields, 'others'>) => void;
 };
 
-/** The properties sent to a destination, their values, and the handling of all others. */
+/** The properties sent to a destination, their values, and the handling of all other properties. */
 export function MappingRows(props: MappingRowsProps): ReactElement {
   const { rows, others, modifications, known, unnamed, onChange } = props;
   const templatesId = useId();

@@ -17,7 +17,7 @@ export type MappingTrialProps = {
   readonly fields: MappingFields;
 };
 
-/** The request with the edited mapping, beside the request without it. */
+/** The request with the edited mapping, next to the request without it. */
 export function MappingTrial({ tried, id, fields }: MappingTrialProps): ReactElement {
   const { destinationId } = fields;
   const eventId = destinationId === '' ? '' : tried.id;

@@ -86,7 +86,9 @@ export function MappingsTab(): ReactElement {
 /** Maximum number of destinations whose names the list of mappings reads. */
 const namedMax = 1_000;
 
-/** Returns a function for destination names. Pages are read until all `ids` are found, at most `namedMax` entries. */
+/**
+ * Returns a function for destination names. It reads pages until all `ids` are found, but at most `namedMax` entries.
+ */
 function useDestinationNames(ids: readonly string[]): (id: string) => string {
   const { entities, hasNextPage, isFetchingNextPage, fetchNextPage } = useList<Named>('/destinations?limit=100');
   const nameOf = useNameOf('destinations', entities);
@@ -116,7 +118,7 @@ function Does({ mapping: { isEnabled, action, eventName, mappings } }: { readonl
   );
 }
 
-/** To which events a rule applies, in words. */
+/** Says in words to which events a rule applies. */
 export function sayApplies(logic: MappingFields['logic']): string {
   const read = logic === null ? undefined : readLogic(logic);
   return read === undefined ? 'every event' : sayLogic(read);

@@ -3,7 +3,7 @@ import type { RuleMatches } from '../api/types.ts';
 import { showCount } from '../design/numbers.ts';
 import { At } from '../design/time.tsx';
 
-/** How many events of the last day a rule applies to, and the basis of that count. */
+/** Says to how many events of the last day a rule applies, and on which events this count is based. */
 export function MatchesNote({ matches }: { readonly matches: RuleMatches | undefined }): ReactElement | null {
   if (matches === undefined) return null;
   const { examined, isSample, isComplete, since } = matches;

@@ -72,7 +72,7 @@ function Choices({ value, modifications, onDone }: ChoicesProps): ReactElement {
   );
 }
 
-/** By name; `None` first. */
+/** Sorts by name, with `None` first. */
 function sortedModifications(modifications: RuleLanguage['modifications']): RuleLanguage['modifications'] {
   return modifications.toSorted(
     (a, b) => Number(b.name === 'None') - Number(a.name === 'None') || a.name.localeCompare(b.name),

@@ -19,7 +19,6 @@ const emptyPurpose: ConsentFields = {
 
 const defaultWords: Readonly<Record<ConsentFields['defaultState'], string>> = { Denied: 'denied', Granted: 'granted' };
 
-/** A consent purpose, or a new one. */
 export function PurposePage(): ReactElement {
   return (
     <RulePage<ConsentFields>

@@ -29,11 +29,11 @@ export type RulePageProps<Fields> = {
   readonly pathOf: (id: string) => string;
   readonly empty: Fields;
   readonly form: (form: RuleForm<Fields>) => ReactNode;
-  /** Shown beside the form, such as a trial of the rule. */
+  /** Shown next to the form, such as a trial of the rule. */
   readonly beside?: (form: RuleForm<Fields>) => ReactNode;
   /** Shown below the form of a stored rule. */
   readonly below?: ReactNode;
-  /** The question to ask before saving; undefined: saved at once. */
+  /** The question to ask before saving; undefined if the rule is saved without a question. */
   readonly ask?: (fields: Fields) => Question | undefined;
 };
 

@@ -135,7 +135,7 @@ type ListFieldProps = {
   onChange(ids: readonly string[]): void;
 };
 
-/** A field for words separated by commas or spaces. The text stays as typed. */
+/** A field for words separated by commas or spaces. The text stays as the user typed it. */
 export function ListField({ label, hint, value, onChange }: ListFieldProps): ReactElement {
   const [text, setText] = useState(value.join(', '));
   return (
@@ -154,5 +154,5 @@ export function ListField({ label, hint, value, onChange }: ListFieldProps): Rea
   );
 }
 
-/** Text that is not a number is sent unchanged, so that the API's error names it. */
+/** Text that is not a number becomes NaN, which is sent as null, so that the API rejects it. */
 const numbersOf = (ids: readonly string[]): number[] => ids.map(Number);

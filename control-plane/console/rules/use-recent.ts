@@ -14,7 +14,9 @@ export function useKnownPaths(): KnownPaths {
   return knownPaths(useRead<EventPaths>('/rules/paths', { enabled: mayRead }).data);
 }
 
-/** Counts the events of the last day that match a logic. Requested again when typing pauses. */
+/**
+ * Counts the events of the last day that match a condition. The count is requested again when the user pauses typing.
+ */
 export function useMatches(logic: JsonObject | null): UseQueryResult<RuleMatches> {
   const { current } = useAccounts();
   const mayRead = useScope('event:list');

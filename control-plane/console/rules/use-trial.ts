@@ -9,7 +9,7 @@ import { useSettled } from '../api/use-settled.ts';
 export type StandIns = {
   readonly [collection in 'mappings' | 'globalDispatchCenters' | 'allowedEvents']?: {
     readonly id: string;
-    /** Null: tried as if the rule were removed. */
+    /** The edited fields; null to try the rules as if this rule were removed. */
     readonly fields: object | null;
   };
 };
@@ -19,11 +19,13 @@ export type Ways = { readonly ways: readonly Way[] };
 /** The placeholder id of a new rule; no real id has this form. */
 export const newRuleId = '-';
 
-/** The draft's decisions about an event, with the edited rules. Requested again when typing pauses. */
+/**
+ * The draft's decisions about an event, with the edited rules. They are requested again when the user pauses typing.
+ */
 export function useTrial(eventId: string, standIns: StandIns, destinationId?: string): UseQueryResult<Ways> {
   const { current } = useAccounts();
   const asked = useSettled(JSON.stringify({ ...standIns, destinationId }));
-  // '' for a new mapping whose destination is not chosen yet.
+  // The id is '' for a new mapping whose destination is not chosen yet.
   const body = JSON.parse(asked) as { readonly destinationId?: string };
   return useQuery<Ways>({
     queryKey: [current?.accountId, 'trial', eventId, asked],

@@ -8,7 +8,7 @@ import { Card } from '../design/page.tsx';
 import { pretty } from '../design/shown-request.tsx';
 import { Table } from '../design/table.tsx';
 
-/** The requests for standard events to which no mapping applies. Loaded when opened. */
+/** The requests for standard events to which no mapping applies. They are loaded when the list is opened. */
 export function WithoutMapping({ destinationId }: { readonly destinationId: string }): ReactElement {
   const [isOpen, setIsOpen] = useState(false);
   return (

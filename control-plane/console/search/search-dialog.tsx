@@ -5,7 +5,7 @@ import { ErrorNote } from '../design/feedback.tsx';
 import { useFound } from './use-found.ts';
 import type { FoundPlace } from './use-docs.ts';
 
-/** Finds pages, configuration, kinds, documentation, a visitor or an event, and opens it. */
+/** Finds pages, configuration, kinds, documentation, visitors and events, and opens the chosen result. */
 export function SearchDialog({ onDone }: { readonly onDone: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const navigate = useNavigate();
@@ -16,7 +16,7 @@ export function SearchDialog({ onDone }: { readonly onDone: () => void }): React
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
-  // The choice is kept by content and not by index, because results arrive group by group.
+  // The selection is kept by content and not by index, because results arrive group by group.
   const at = Math.max(
     0,
     places.findIndex((place) => keyOf(place) === chosen),

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type MiniSearch from 'minisearch';
-// The options with which the documentation's build made the index.
+// The options with which the build of the documentation made the search index.
 import { searchOptions } from 'docs/search-options';
 import type { FoundSection } from 'docs/search-options';
 

@@ -53,7 +53,7 @@ export function useFound(text: string): {
   };
 }
 
-/** By collection: label of its entities, and path of their pages up to the id. */
+/** By collection: the label of its entities, and the path of their pages up to the id. */
 const entityPages: Readonly<Record<string, readonly [what: string, path: string]>> = {
   destinations: ['Destination', '/destinations/'],
   sources: ['Source', '/sources/'],
@@ -93,7 +93,7 @@ function lookUps(typed: string, may: (scope: string) => boolean): readonly Found
   ];
 }
 
-/** `text` as it was when it last stayed unchanged for `pauseMs`; '' at once. */
+/** `text` as it was when it last stayed unchanged for `pauseMs`; an empty text is returned immediately. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -17,7 +17,7 @@ const states: Readonly<Record<CheckedToken['state'], string>> = {
   removed: 'The source of this key was removed.',
 };
 
-/** Answers why gateways refuse a key. */
+/** Looks up why gateways refuse a key. */
 export function CheckKeyCard(): ReactElement {
   const [token, setToken] = useState('');
   const check = useChange((body: object) => request<CheckedToken>('POST', '/sources/tokens/check', body));

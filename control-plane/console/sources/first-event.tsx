@@ -28,7 +28,7 @@ export function FirstEvent({ source }: { readonly source: Source }): ReactElemen
 
 function Arrived({ source, at }: { readonly source: Source; readonly at: string }): ReactElement {
   const mayList = useScope('event:list');
-  // The view of recent events is written twice a second, so it might not have the event yet.
+  // The recent-events view is written only twice a second, so it might not contain the event yet.
   const events = useRead<Page<RecentEvent>>(`/events?sourceId=${source.id}&limit=1`, { enabled: mayList });
   const event = events.data?.entities[0];
   const { dataUpdatedAt, refetch } = events;
@@ -61,7 +61,10 @@ function Arrived({ source, at }: { readonly source: Source; readonly at: string 
   );
 }
 
-/** A note that the source accepts no events yet; it publishes at once if nothing else would go live. */
+/**
+ * A note that the source accepts no events yet. If all changes of the draft are to sources, it offers to publish them
+ * immediately.
+ */
 function NotPublished(): ReactElement {
   const mayPublish = useScope('version:publish');
   const maySee = useScope('version:find');

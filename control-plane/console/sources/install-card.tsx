@@ -8,7 +8,7 @@ import { snippetsFor } from './snippets.ts';
 
 export type InstallCardProps = { readonly source: Source; readonly type: SourceType; readonly tokens: Tokens };
 
-/** Code that sends a first event, in a tab per library. */
+/** Code that sends a first event, with one tab per library. */
 export function Install({ source, type, tokens }: InstallCardProps): ReactElement {
   const [search] = useSearchParams();
   const [isTest, setTest] = useState(false);

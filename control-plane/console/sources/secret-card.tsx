@@ -6,14 +6,14 @@ import { Code } from '../design/code.tsx';
 import { Confirm } from '../design/confirm.tsx';
 import { Card } from '../design/page.tsx';
 
-/** Ids of the source types whose key every visitor can read. */
+/** Ids of the source types whose key is visible to every visitor. */
 const publicTypes = /^(?:WebSource|PixelImage|RedirectSource|(?:Android|React|iOS)NativeApi)$/;
 
 export const takesUserHash = (type: string): boolean => publicTypes.test(type);
 
 type SecretCardProps = { readonly path: string; readonly secret: string | null; readonly mayRotate: boolean };
 
-/** The secret with which a server signs identifiers of the source's visitors. */
+/** The secret with which a server signs the identifiers of the source's visitors. */
 export function SecretCard({ path, secret, mayRotate }: SecretCardProps): ReactElement {
   const [isRotating, setRotating] = useState(false);
   const rotate = useChange(() => request('POST', `${path}/secret/rotate`));

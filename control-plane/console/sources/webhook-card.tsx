@@ -59,7 +59,7 @@ type SecretFieldProps = {
   readonly source: Source;
   readonly field: 'signingSecret' | 'accessToken';
   readonly label: string;
-  /** Hint while the secret is not set. */
+  /** Hint shown while the secret is not set. */
   readonly unset: string;
   readonly mayUpdate: boolean;
 };

@@ -16,7 +16,7 @@ import { At } from '../design/time.tsx';
 const filterNames = ['action', 'actorId', 'visitorId', 'from', 'to'] as const;
 type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
 
-/** Entries older than user accounts have no kind; nearly all of them are by API keys. */
+/** Entries recorded before user accounts existed have no kind; nearly all of them are by API keys. */
 const kinds: Readonly<Record<string, string>> = { user: 'User', key: 'API key', tool: 'Command line' };
 
 /** The audit: who changed, published or read what, with filters and export. */
@@ -129,7 +129,7 @@ export function AuditPage(): ReactElement {
   );
 }
 
-/** Path of the list, with the filters of the page's query; a day counts from its start in UTC. */
+/** Path of the list, with the filters of the page's query; a day begins at midnight UTC. */
 function pathOf(search: URLSearchParams): string {
   const query = new URLSearchParams();
   for (const name of filterNames) {

@@ -181,7 +181,7 @@ type ProposalAt = { readonly action: 'Hash' | 'Encrypt'; readonly destinationId:
 
 /**
  * Adds a mapping to the draft that hashes or encrypts the property at one destination. The list of destinations is read
- * once the choice is opened.
+ * when the choice is opened.
  */
 function ProposeAt(props: { readonly isPending: boolean; onPropose(proposal: ProposalAt): void }): ReactElement {
   const [isOpen, setIsOpen] = useState(false);

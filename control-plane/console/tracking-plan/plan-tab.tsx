@@ -10,7 +10,7 @@ import { PlanTrial } from './plan-trial.tsx';
 import { Severity } from './plan-words.tsx';
 import { UnknownCard } from './unknown-card.tsx';
 
-/** The rules and events of the draft's plan, the settings for unknown ones, and a trial. */
+/** The rules and events of the draft's plan, the settings for unknown events and properties, and a trial. */
 export function PlanTab(): ReactElement {
   const rules = useList<Kept<RuleFields>>('/collections/dataGovernanceRules?limit=100');
   const events = useList<Kept<EventFields>>('/collections/dataGovernanceEvents?limit=100');

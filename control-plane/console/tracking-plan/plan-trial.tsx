@@ -78,7 +78,7 @@ export function PlanTrial(): ReactElement | null {
   );
 }
 
-/** Such as `Of the last 1,000 events, the draft would have quarantined 12, changed 40.` */
+/** A sentence such as `Of the last 1,000 events, the draft would have quarantined 12, changed 40.` */
 function inWords({ tried, quarantined, dropped, changed, isComplete }: PlanTrialResult): string {
   const parts = [
     ['quarantined', quarantined],

@@ -132,7 +132,7 @@ function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
   const mayDelete = useScope('quarantine:delete');
   const [asking, setAsking] = useState<'release' | 'delete'>();
   const deal = useChange(async (verb: 'release' | 'delete') => {
-    // One request handles up to 1,000 events; the cursor leads to the rest.
+    // One request handles up to 1,000 events; the next one continues at the cursor.
     for (let cursor: string | null = ''; cursor !== null;) {
       const body: object = { ...chosen, ...(cursor === '' ? {} : { cursor }) };
       const part: Done = await request<Done>('POST', `/quarantine/${verb}`, body);

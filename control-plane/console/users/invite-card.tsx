@@ -12,7 +12,7 @@ import { RoleField } from './role-field.tsx';
 
 type Given = { readonly email: string; readonly role: string };
 
-/** Adds a person and shows the link to send. */
+/** Adds a person, and shows a sign-in link to send to that person. */
 export function InviteCard({ roles }: { readonly roles: readonly Role[] }): ReactElement {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState('viewer');

@@ -54,7 +54,7 @@ export function VisitorsPage(): ReactElement {
     event.preventDefault();
     void find(kind, text);
   };
-  // The console's search opens this page with `find=1`. Looking up removes it, so a reload does not look up again.
+  // The console's search opens this page with `find=1`. The look-up removes `find`, so a reload does not repeat it.
   const isAsked = search.get('find') !== null;
   useEffect(() => {
     if (!isAsked) return;

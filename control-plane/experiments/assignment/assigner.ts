@@ -30,8 +30,9 @@ export type Assigner = {
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
   /**
-   * The visitor's variant of each running experiment by its key, undefined if the visitor is not in it. New assignments are
-   * stored as by `assign`; no impression is recorded. Throws the last three errors of `assign`.
+   * The visitor's variant in each running experiment, by the experiment's key; undefined if the visitor is not in that
+   * experiment. New assignments are stored as by `assign`; no impression is recorded. Throws the last three errors of
+   * `assign`.
    */
   flags(
     opened: OpenedPlan,
@@ -43,7 +44,9 @@ export type Assigner = {
 };
 
 export type Personalized = Personalization & {
-  /** When the visitor was assigned, by experiment id; without variants rolled out to all visitors. */
+  /**
+   * When the visitor was assigned, by experiment id. Variants that were rolled out to all visitors are not included.
+   */
   readonly assignedAt: ReadonlyMap<string, Date>;
 };
 
@@ -61,7 +64,7 @@ const cachedVisitorsMax = 50_000;
 // An assigned variant never changes, but another process may merge or erase the visitor.
 const cachedForMs = 30_000;
 const none: Assignments = new Map();
-/** Reads and writes together use all connections of the pool under load, and none of them waits for a connection. */
+/** Under load, reads and writes together use all connections of the pool, and no batch waits for a connection. */
 const batchesAtOnce = { itemsMax: 200, batchesMax: 2 };
 
 export function createAssigner(options: AssignerOptions): Assigner {
@@ -72,7 +75,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
 
   /**
-   * `known`: the visitor's data, if this request has read them; otherwise they are read from the cache or the database.
+   * `known`: the visitor's data, if this request has already read them; otherwise the cache or the database is read.
    */
   const decide = async (
     { plan, token }: OpenedPlan,
@@ -97,9 +100,9 @@ export function createAssigner(options: AssignerOptions): Assigner {
     if (found.erased) return erased;
     const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
-    // A test key stores nothing.
+    // With a test key nothing is stored.
     if (token.kind === 'source' && token.test) return decision;
-    // Without a stored assignment the algorithm still returns the same variant, until the weights change.
+    // If the assignment is not stored, the algorithm still returns the same variant until the weights change.
     if (!(await quota.hasRoom(accountId))) return decision;
     limits.spend('assignments', accountId, now().getTime());
     const stored = await store({ accountId, visitorId, ...decision.store });
@@ -162,7 +165,7 @@ const nothing: Personalized = { properties: {}, by: [], assignedAt: new Map() };
 // Nothing may be recorded about an erased visitor, so it takes part in no experiment.
 const erased: AssignmentDecision = { assigned: false, reason: 'notEligible' };
 
-/** Whether an assignment that the cache does not know of would change the decision. */
+/** Whether the decision could be different if there is a stored assignment that the cache does not have. */
 function dependsOnStored(decision: AssignmentDecision): boolean {
   if (decision.assigned) return decision.origin === 'new';
   return decision.reason === 'paused' || decision.reason === 'outsideAllocation';

@@ -23,7 +23,7 @@ test('assignment quota: an account at its limit stores no assignment, and is cou
   stored.set('full', 9);
   expect(await quota.hasRoom('full')).toBe(false);
   nowMs = 600_000;
-  // No request waits for another count: the last count holds meanwhile.
+  // Requests do not wait for the new count; until it ends, the last count applies.
   expect(await quota.hasRoom('full')).toBe(false);
   await expect.poll(() => quota.hasRoom('full'), { timeout: 30_000 }).toBe(true);
   expect(counts).toBe(3);

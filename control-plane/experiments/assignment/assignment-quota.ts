@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 /** Number of assignments that each account has stored: counted at intervals, and updated in between. */
 export type AssignmentQuota = {
   /**
-   * Whether the account may store another assignment. Waits for the first count of an account; later counts, which take
-   * longer the more assignments there are, run in the background.
+   * Whether the account may store another assignment. Waits for the first count of an account. Later counts run in the
+   * background, because they take longer the more assignments there are.
    */
   hasRoom(accountId: string): Promise<boolean>;
   noteStored(accountId: string): void;
@@ -22,7 +22,7 @@ export type AssignmentQuotaOptions = {
 type Counted = { assignments: number; readonly countedAtMs: number };
 
 const accountsRemembered = 10_000;
-/** Other instances store assignments too, and erasures remove some. */
+/** A count is used this long, because other instances store assignments too, and erasures remove some. */
 const countedForMs = 600_000;
 
 export function createAssignmentQuota({ assignmentsMax, count, nowMs }: AssignmentQuotaOptions): AssignmentQuota {

@@ -55,7 +55,7 @@ const names = (count: number, prefix: string): string[] => Array.from({ length: 
 test('assignment store: two control planes that assign the same new visitors at once return the same variant for each', async () => {
   const account = randomUUID();
   const visitors = names(200, 'v');
-  // Batches in different orders, some with repeated ids, and halves that overlap.
+  // Batches in different orders: one repeats ids, and two overlap in half of their ids.
   const batches = [
     { pool: one, ids: [...visitors, ...visitors.slice(0, 20)], variantId: 'blue' },
     { pool: other, ids: visitors.toReversed(), variantId: 'green' },
@@ -187,7 +187,7 @@ test('assignment store: all ids of a chain of merged visitors share the one stor
   await addVisitors(accountId, ['second', 'beside'], 'root');
   await addVisitors(accountId, ['third'], 'second');
   await addVisitors(accountId, ['fourth'], 'third');
-  // Stored as if from before the visitors were merged.
+  // Stored as if this had happened before the visitors were merged.
   await one.query(
     `insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id) values ($1, 'third', $2, 'b')`,
     [accountId, experimentId],

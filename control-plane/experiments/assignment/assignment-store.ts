@@ -8,7 +8,7 @@ import type { Queryable } from '../../../shared/visitors/visitor-statements.ts';
 
 /** Stored assignments of a visitor. */
 export type StoredAssignments = {
-  /** The visitor was just erased, or is suppressed: it has no assignments and gets none. */
+  /** Whether the visitor was just erased, or is suppressed: such a visitor has no assignments and gets none. */
   readonly erased: boolean;
   readonly assignments: Assignments;
   /** Time of each assignment, by experiment id. */
@@ -19,8 +19,8 @@ export type StoredAssignments = {
 export type VisitorAsked = { readonly accountId: string; readonly visitorId: string };
 
 /**
- * Reads the assignments of the visitors of some ids, one result for each id. The earliest assignment of merged visitors
- * counts, so all of their ids get the same variant.
+ * Reads the assignments of the visitors with the given ids, one result for each id. For merged visitors the earliest
+ * assignment counts, so all of their ids get the same variant.
  */
 export async function readAssignments(
   db: Queryable,
@@ -63,12 +63,12 @@ export async function countAssignments(db: Queryable, accountId: string, assignm
 /** A visitor's first assignment to an experiment. */
 export type FirstAssignment = VisitorAsked & { readonly experimentId: string; readonly variantId: string };
 
-/** Assignments after storing one: at least the assignment to its experiment, unless the visitor is erased. */
+/** A visitor's assignments after one was stored: at least the one to that experiment, unless the visitor is erased. */
 export type WrittenAssignment = Pick<StoredAssignments, 'erased' | 'assignments'>;
 
 /**
- * Stores first assignments, except of visitors that already have one or were erased; returns one result for each
- * assignment. One of several concurrent writers wins; the others read the stored row, so all return its variant.
+ * Stores first assignments, except for visitors that already have an assignment or were erased. Returns one result for
+ * each assignment. One of several concurrent writers wins; the others read the stored row, so all return its variant.
  */
 export function storeAssignments(
   pool: Pool,
@@ -89,12 +89,15 @@ export function storeAssignments(
 
 const nothingStored: WrittenAssignment = { erased: false, assignments: new Map() };
 
-/** Inserts assignments that do not exist yet; returns their variants by `keyOf` the visitor they are stored with. */
+/**
+ * Inserts assignments that do not exist yet. Returns the variant of each inserted row, by the row's `keyOf`; a row is
+ * stored for the visitor to which the given id resolves.
+ */
 async function insertAssignments(
   client: PoolClient,
   wanted: readonly FirstAssignment[],
 ): Promise<ReadonlyMap<string, string>> {
-  // Sent together and executed in this order. Either an erasure sees these writes, or they see the erasure.
+  // Sent together and executed in this order. Either an erasure sees these inserts, or these inserts see the erasure.
   const [, { rows }] = await Promise.all([
     holdForWriting(client, [...new Set(wanted.map(({ accountId }) => accountId))]),
     client.query<InsertedRecord>({
@@ -120,9 +123,10 @@ function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'va
   return `${accountId}\n${experimentId}\n${visitorId}`;
 }
 
-// Both statements are planned once a session, perhaps while the tables are empty, and used until they hold millions of
-// rows. `offset 0` keeps the planner from joining the other way round, by account alone, which costs the same on an
-// empty table. A visitor without a row has not been merged with another, so no other id is searched.
+// Both statements are planned once per session, perhaps while the tables are empty, and the plan is still used when
+// they hold millions of rows. `offset 0` keeps the planner from joining in the other order, by account alone, which
+// costs the same on an empty table. A visitor without a row has not been merged with another, so no other id is
+// searched.
 
 /** The visitor that an id resolves to. */
 const rootChain = `
@@ -160,8 +164,8 @@ type AssignmentRecord = {
   assigned_at: Date | null;
 };
 
-// In one order, so that concurrent writers do not deadlock. An assignment with the visitor's own id shows as a
-// conflict; one with an id that became an alias needs a search.
+// Rows are sorted, so that concurrent writers do not deadlock. An existing assignment with the visitor's own id shows
+// as a conflict; an existing assignment with an id that became an alias has to be searched for.
 const insertStatement = `
   insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
   select k.account_id, coalesce(root.id, k.id), k.experiment_id, k.variant_id

@@ -18,7 +18,7 @@ let sourceId: string;
 let ids: { experiment: string; control: string; green: string; banner: string };
 const checkAnswer = createAnswerCheck(documents);
 const query = '/collections/experimentVariants';
-/** Time limit until a published version takes effect, on a busy machine. */
+/** Maximum time until a published version takes effect, on a busy machine. */
 const slow = { timeout: 45_000 };
 
 beforeAll(async () => {
@@ -79,12 +79,12 @@ function personalize(visitorId: string): ReturnType<typeof post> {
   return post('/experiments/personalization', { token, visitor_id: visitorId });
 }
 
-/** The variant that the published algorithm assigns first. */
+/** The variant that the published algorithm assigns to a new visitor. */
 function bucketed(visitorId: string): string {
   return variantBucket(ids.experiment, visitorId) < 5_000 ? ids.green : ids.control;
 }
 
-/** Id of a visitor, `<name>-<n>`, whose first variant is `variantId`. */
+/** Id of a visitor, `<name>-<n>`, to whom the algorithm assigns `variantId`. */
 function visitorWith(variantId: string, name: string): string {
   for (let index = 0; ; index += 1) if (bucketed(`${name}-${index}`) === variantId) return `${name}-${index}`;
 }

@@ -1,9 +1,9 @@
 export type BatchLimits = {
-  /** Items of one batch. */
+  /** Maximum number of items in one batch. */
   readonly itemsMax: number;
-  /** Batches that run at a time. */
+  /** Maximum number of batches that run at the same time. */
   readonly batchesMax: number;
-  /** Items that may wait for a batch. */
+  /** Maximum number of items that wait for a batch. */
   readonly waitingMax: number;
 };
 
@@ -19,8 +19,8 @@ type Waiting<Item, Result> = {
 };
 
 /**
- * Combines concurrent calls into batches, whose results are in the order of their items. Calls that arrive while all
- * batches run form the next one. Rejects calls beyond the limit of waiting ones with a TooManyWaitingError.
+ * Combines concurrent calls into batches; the results of a batch are in the order of its items. Calls that arrive while
+ * all batches run form the next batch. If too many calls wait, rejects further calls with a TooManyWaitingError.
  */
 export function batchCalls<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,

@@ -34,7 +34,8 @@ test('experiment limits: a page that costs too much by itself is refused, and it
   expect(() => look('a', 1_501, 0)).toThrow(
     expect.objectContaining({ status: 400, message: expect.stringContaining('1500 units') }),
   );
-  // 2,000 at once, and 1,000 a second: 3,001 are paid a second and a bit later.
+  // The account may use 2,000 units at once and 1,000 per second, so 3,001 units are paid slightly more than a second
+  // later.
   expect(() => look('a', 1, 1_000)).toThrow(
     expect.objectContaining({ status: 429, message: expect.stringContaining('experiments: work, 1000 per second') }),
   );

@@ -5,15 +5,15 @@ import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import { badRequest, tooMany } from '../../api/api-error.ts';
 
 /**
- * Costs of an account's visitors, which are limited because anyone with the token, which every page shows, can invent
- * visitors. `lookups` read the database, `assignments` write a row, `impressions` an event; `work` is the evaluation of
- * their pages, in units of `Work`.
+ * Costs that an account's visitors cause. They are limited because every page shows the token, and anyone who has it
+ * can invent visitors. `lookups` read the database, `assignments` write a row, and `impressions` write an event; `work`
+ * is the evaluation of visitors' pages, in units of `Work`.
  */
 export const experimentCosts = ['lookups', 'assignments', 'impressions', 'work'] as const;
 export type ExperimentCost = (typeof experimentCosts)[number];
 
 export type ExperimentLimits = {
-  /** Throws a 429 if the account exceeds its rate limit of this cost. */
+  /** Throws a 429 if the account exceeds its rate limit for this cost. */
   spend(cost: Exclude<ExperimentCost, 'work'>, accountId: string, nowMs: number): void;
   /**
    * Evaluates the page of a request and charges its account with the work. Throws a 429 if the account exceeds its rate
@@ -24,11 +24,11 @@ export type ExperimentLimits = {
   readonly refused: Readonly<Record<ExperimentCost | 'page', number>>;
 };
 
-/** Rate limits of one account a second; `pageWorkMax` is the limit of one page. */
+/** Rate limits of one account, per second; `pageWorkMax` is the limit of one page. */
 export type ExperimentRates = Readonly<Record<ExperimentCost, number>> & { readonly pageWorkMax: number };
 
 const accountsRemembered = 10_000;
-/** Burst: seconds of a rate that may be used at once. */
+/** Burst: the units of this many seconds may be used at once. */
 const burstS = 2;
 
 export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits {
@@ -81,16 +81,16 @@ export const { variables: experimentLimitsEnv, read: readExperimentLimits } = de
     assignments: fromEnv(assignments),
     impressions: fromEnv(assignments, (env) => env.EXPERIMENT_ASSIGNMENTS_PER_S * 20),
     work: fromEnv(assignments, (env) => env.EXPERIMENT_ASSIGNMENTS_PER_S * 20_000),
-    /** Cost of one page, in characters read, each some nanoseconds. */
+    /** Maximum cost of one page, in characters read; each takes a few nanoseconds. */
     pageWorkMax: 2_000_000,
   },
-  /** Stored assignments of one account. */
+  /** Maximum number of stored assignments of one account. */
   assignmentsMax: fromEnv({
     EXPERIMENT_ASSIGNMENTS_MAX: count(
       'Stored assignments of one account. Beyond the limit a visitor gets the variant that the algorithm computes, and it is not stored',
       10_000_000,
     ),
   }),
-  /** Visitors of all accounts that wait to be looked up or assigned; more get a 503. */
+  /** Maximum number of visitors of all accounts that wait to be looked up or assigned; further ones get a 503. */
   visitorsWaitingMax: 5_000,
 });

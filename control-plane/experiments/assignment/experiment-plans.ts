@@ -11,22 +11,25 @@ import type { ExperimentToken } from '../../../shared/experiments/experiment-tok
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 
-/** The experiments of the live version of a token's account. */
+/** A token, with the experiments in the live version of its account. */
 export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: ExperimentToken };
 
 /** The experiments of each account's live version. */
 export type ExperimentPlans = {
-  /** False until all configurations present at the start are read: until then a valid token may be unknown. */
+  /** False until all configurations present at the start have been read; until then a valid token may be unknown. */
   readonly ready: boolean;
-  /** Newest revision of the configuration in force; 0 before the first configuration. */
+  /** Newest revision of the configuration that is applied; 0 before the first configuration. */
   readonly revision: number;
   find(token: string): OpenedPlan | undefined;
-  /** Follows the CONFIG bucket; another bucket replaces it, and the current configurations stay until it changes them. */
+  /**
+   * Follows the CONFIG bucket, instead of any bucket followed before. Configurations stay in use until this bucket
+   * changes them.
+   */
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
 };
 
-/** Without any configuration until `follow`. */
+/** Has no configuration until `follow` is called. */
 export function createExperimentPlans(
   trust: ConfigTrust,
   logger: Logger,
@@ -34,7 +37,7 @@ export function createExperimentPlans(
 ): ExperimentPlans {
   const plans = new Map<string, ExperimentPlan>();
   const opened = new Map<string, OpenedPlan>();
-  // Plans by the valid token itself: hashing a token costs more than the rest of the lookup.
+  // Plans by token, not by the token's hash: hashing a token costs more than the rest of the lookup.
   const seen = new Map<string, OpenedPlan>();
   let feed: ConfigFeed | undefined;
   let ready = false;

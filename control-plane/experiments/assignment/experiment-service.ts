@@ -10,7 +10,7 @@ import type { ExperimentPlans, OpenedPlan } from './experiment-plans.ts';
 /** A request for a variant, independent of its transport. */
 export type ExperimentCall = {
   readonly body: Buffer;
-  /** Empty if the request has none. */
+  /** Empty if the request has no Origin header. */
   readonly origin: string;
   readonly referer: string;
   /** Determined only if a source lists addresses. */
@@ -27,7 +27,7 @@ export type ExperimentService = {
   flags(call: ExperimentCall): Promise<ExperimentAnswer>;
 };
 
-/** JSON as text: Node.js sends text in one piece with the headers, and bytes in a piece of their own. */
+/** JSON as text, because Node.js sends text in one piece with the headers, but bytes in a separate piece. */
 export type ExperimentAnswer = { readonly text: string; readonly bytes: number };
 
 const isAssignment = Compile(assignmentBody);
@@ -89,7 +89,7 @@ export function encodeAnswer(value: object): ExperimentAnswer {
 
 const notInExperiment = encodeAnswer({ success: true, in_experiment: false });
 
-/** The token's experiments, if the whitelists of its settings or source allow the request. */
+/** The token's experiments. Throws if the whitelists of its settings or source do not allow the request. */
 function open(plans: ExperimentPlans, token: string, call: ExperimentCall): OpenedPlan {
   const opened = plans.find(token);
   if (opened === undefined) throw plans.ready ? unauthorized() : unavailable();

@@ -36,7 +36,10 @@ type Waiting = {
 
 type Lane = { readonly frame: FrameWriter; readonly waiting: Waiting[]; publishing: boolean };
 
-/** As in the gateway, each partition has one frame in flight; events that arrive meanwhile form the next frame. */
+/**
+ * As in the gateway, each partition has one frame in flight; events that arrive while it is in flight form the next
+ * frame.
+ */
 export function createImpressionLog({ connection, partitions }: ImpressionLogOptions): ImpressionLog {
   const writerId = uuidv7();
   const lanes = new Map<number, Lane>();
@@ -92,7 +95,7 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
 type Impression = {
   readonly id: string;
   readonly accountId: string;
-  /** The caller's token; with a source's key the event belongs to that source. */
+  /** The caller's token; if it is a source's key, the event belongs to that source. */
   readonly token: ExperimentToken;
   readonly visitorId: string;
   readonly atMs: number;
@@ -106,7 +109,7 @@ type Impression = {
 /** Source id of impressions requested with the token of the experiment settings. */
 const experimentsSource = 'experiments';
 
-/** The impression as a line of a frame, and the partition it belongs to. */
+/** The impression as a line of a frame, and the partition to which it belongs. */
 function encodeImpression(
   { id, accountId, token, visitorId, atMs, experiment, variant, origin, url }: Impression,
   partitions: number,

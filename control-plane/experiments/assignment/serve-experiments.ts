@@ -27,8 +27,8 @@ const bodyBytesMax = 64 * 1024;
 const allowAll = { 'access-control-allow-origin': '*' };
 
 /**
- * Serves assignments and personalization before the app's own routes. The app's hooks, parsers and serializers cost several
- * times as much as an assignment, and pages wait for it.
+ * Serves assignments and personalization before the app's own routes, because the app's hooks, parsers and serializers
+ * cost several times as much as an assignment, and pages wait for the reply.
  */
 export function serveExperiments(app: FastifyInstance, options: ServeExperiments): void {
   const { counts } = options;
@@ -121,7 +121,7 @@ function send(
   { text, bytes }: ExperimentAnswer,
   more: readonly string[] = [],
 ): void {
-  // The client may be gone.
+  // The client may have disconnected.
   if (response.destroyed) return;
   response.writeHead(status, [
     'content-type',

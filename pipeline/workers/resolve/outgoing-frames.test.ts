@@ -122,7 +122,7 @@ test('outgoing frames: for pipelines that cannot read references a visitor is wr
   }
 });
 
-test('outgoing frames: visitors that are cut short are counted by account', () => {
+test('outgoing frames: visitors whose properties were shortened are counted by account', () => {
   const { outgoing, add } = open(100_000);
   const large = (at: number): VisitorProperties => new VisitorProperties({ bio: `${at}`.repeat(3_000) });
   for (let at = 1; at <= 3; at += 1) add(['a', `${at}`, large(at)]);

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Wakeup } from './wakeup.ts';
 
-test('wakeup: rings before a wait end that wait at once, but not the wait after it', async () => {
+test('wakeup: after several rings, the next wait ends at once, but not the wait after it', async () => {
   const wakeup = new Wakeup();
   wakeup.ring();
   wakeup.ring();

@@ -32,7 +32,7 @@ test('sample of a violation: names the property and the shape of its value, and 
   ]);
 });
 
-test('sample of a violation: lists, long texts and long runs of letters are cut to their shape', () => {
+test('sample of a violation: lists are summarized, and long texts and long runs of letters are truncated', () => {
   expect([[1], [], [1, 2], undefined].map(maskValue)).toEqual(['a list of 1', 'a list of 0', 'a list of 2', 'nothing']);
   expect(maskValue('1'.repeat(40))).toBe('9'.repeat(40));
   expect(maskValue('1'.repeat(41))).toBe(`${'9'.repeat(39)}…`);

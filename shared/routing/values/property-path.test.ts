@@ -24,7 +24,7 @@ const subject: Subject = {
   },
 };
 
-test('property path: a name in integrations is a yes or no, and a path below the name an option', () => {
+test('property path: a name in integrations reads as a boolean, and a path below the name reads one of its options', () => {
   const event = sampleEvent({
     integrations: { All: false, GA4: true },
     context: { integrations: { GA4: { clientId: '5.7' } } },
