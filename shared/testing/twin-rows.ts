@@ -31,7 +31,10 @@ export async function installTwins(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Runs a statement whose rows get no twins, for so many rows that the triggers would take as long as the test. */
+/**
+ * Runs a statement without creating twins for its rows: for inserts so large that the triggers would take as long as
+ * the test itself.
+ */
 export async function withoutTwins(pool: Pool, sql: string, values: readonly unknown[]): Promise<void> {
   const session = await pool.connect();
   try {

@@ -21,9 +21,9 @@ export type LogMessage = {
   ack(): void;
   /** Acknowledges the message and waits for the server's confirmation; false if none arrives within the deadline. */
   ackConfirmed(deadlineMs: number): Promise<boolean>;
-  /** Counts the message as finished from now on; its ack follows. */
+  /** Marks the message as finished now; its ack follows. */
   finish(): void;
-  /** Returns the message undone: it is delivered again, in order, before newer messages. */
+  /** Returns the unfinished message: it is delivered again, in order, before newer messages. */
   release(): void;
   /** Restarts the server's ack timeout while the work continues. */
   working(): void;
@@ -35,7 +35,7 @@ const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
 
 /** Records the outcome of the messages that a reader received. */
 export type MessageKeeper = {
-  /** False if another message has this sequence by now: the ack would count for the other one. */
+  /** False if the sequence now belongs to another message, which the ack would acknowledge instead. */
   acknowledged(message: LogMessage): boolean;
   finished(message: LogMessage): void;
   released(message: LogMessage): void;

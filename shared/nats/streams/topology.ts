@@ -276,7 +276,7 @@ function asMade(config: WantedConfig): WantedConfig {
   return { ...config, metadata: { ...config.metadata, [formatEntry]: String(logFormat) } };
 }
 
-/** The present state of the stream of erasures. */
+/** State of the stream of erasures, read from its leader. */
 export type ErasuresState = {
   /** Distinguishes the stream from one that was created again. */
   readonly createdAt: string;
