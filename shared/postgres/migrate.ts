@@ -50,8 +50,9 @@ async function applyAll(access: DatabaseAccess, migrations: MigrationList): Prom
 }
 
 /**
- * Runs `work` while its session holds the migrators' lock. Polls for the lock: a waiting statement would be an open
- * transaction, and deadlock with a migrator that creates an index concurrently, which waits for open transactions.
+ * Runs `work` while its session holds the migrators' lock. Polls for the lock: a statement that waits for it would keep
+ * a transaction open, and deadlock with a migrator that creates an index concurrently, which waits for open
+ * transactions.
  */
 async function aloneAmongMigrators<Result>(
   access: DatabaseAccess,

@@ -40,7 +40,7 @@ function compileList(paths: readonly string[]): Limit {
     if (dot === -1 || whole.has(path.slice(0, dot))) continue;
     within.set(path.slice(0, dot), [...(within.get(path.slice(0, dot)) ?? []), path.slice(dot + 1)]);
   }
-  // A name may contain dots.
+  // The name of a property may itself contain dots.
   const named = new Set(paths);
   const inner = new Map([...within].map(([name, rest]) => [name, compileList(rest)]));
   return (from) => {

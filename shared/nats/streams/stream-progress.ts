@@ -24,7 +24,7 @@ export async function readStreamState(connection: LogConnection, stream: string)
 function stateOf({ config, state, created: createdAt, ts }: StreamInfo & { readonly ts?: unknown }): StreamState {
   return {
     createdAt,
-    // The client library types `ts` as a number: the server sends a text.
+    // The client library types `ts` as a number, but the server sends a text.
     serverMs: Date.parse(String(ts)),
     bytes: state.bytes,
     bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
@@ -51,7 +51,7 @@ export type StreamLoss = {
   readonly seqs: readonly number[];
 };
 
-/** With more gaps than this, the request costs the server too much. */
+/** Maximum number of gaps in the sequences; with more, the request costs the server too much. */
 const gapsMax = 1_000_000;
 
 /** The losses of a stream; undefined if it has too many gaps for the request. */
@@ -74,7 +74,7 @@ export type ConsumerProgress = {
   /** Number of messages not yet delivered, and of messages delivered and not acknowledged. */
   readonly waiting: number;
   readonly unacknowledged: number;
-  /** At this many unacknowledged messages the server delivers no more. */
+  /** Number of unacknowledged messages at which the server stops delivering. */
   readonly unacknowledgedMax: number;
 };
 
@@ -116,7 +116,7 @@ const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
  * none.
  */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
-  // Every version of the server computes where a consumer that starts at a time begins.
+  // Asks through a consumer: every version of the server computes the first sequence of a consumer with a start time.
   const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartTime,

@@ -122,7 +122,7 @@ async function follow(as: Reader, trusted: ConfigTrust) {
 }
 let marks = 0;
 
-/** Stores a message with these bytes, and has the server answer a read of it to the subject `reply`. */
+/** Stores a message with these bytes, and requests it with `reply` as the subject of the answer. */
 async function storeByReply(bytes: Uint8Array, reply: string, kvOperation?: string): Promise<void> {
   const { nc, js } = pipeline[client];
   const head = headers();
