@@ -97,11 +97,12 @@ export async function drainConnections(server: Drainable, options: DrainOptions)
     server.endConnections();
     await pause(Math.min(acceptMs, deadlineMs));
   }
-  // The end of listening resets connections that wait to be accepted. There are fewest of them right after the accept
-  // phase.
+  // The end of listening resets connections that wait to be accepted. Right after the accept phase of the event loop,
+  // the fewest connections wait.
   await connectionsTaken();
   server.refuseNew();
-  // If `acceptMs` is 0, connections end only now, after listening: a client that loses one at once opens another.
+  // If `acceptMs` is 0, connections end only now, after listening has ended: a client that loses its connection
+  // immediately opens another one.
   server.endConnections();
   const idleUntilMs = passedMs() + idleMs;
   while (server.connections > 0 && passedMs() < deadlineMs) {

@@ -189,7 +189,9 @@ function similarName(written: string, known: readonly string[]): string | undefi
   return known.find((name) => name !== written && differsByOneSlip(written, name));
 }
 
-/** Whether the names differ only by two swapped neighbouring letters, as another program's variable hardly does. */
+/**
+ * Whether the names differ only by two swapped neighbouring letters; the variables of other programs hardly ever do.
+ */
 function isSwapped(a: string, b: string): boolean {
   if (a.length !== b.length || a === b) return false;
   let at = 0;

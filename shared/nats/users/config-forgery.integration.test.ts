@@ -108,7 +108,7 @@ async function follow(as: Reader, trusted: ConfigTrust) {
   await expect.poll(() => feed.ready).toBe(true);
   return {
     version: () => versions.get(accountId),
-    /** Resolves once everything in the bucket has been read: the entry of another account, written now, has arrived. */
+    /** Resolves once everything in the bucket has been read: writes the entry of another account and waits for it. */
     async caughtUp() {
       marks += 1;
       await publish(bucket, signedAtMs, `mark-${marks}`);

@@ -50,8 +50,8 @@ export type CarriedSignals = {
 };
 
 /**
- * The answer of an event's signals for a purpose; undefined if the event has none of the listed signals. A denial wins,
- * and of several denials one that is not an opt-out. An unreadable signal is a denial, and is reported.
+ * The answer of an event's signals for a purpose; undefined if the event has none of the listed signals. A denial wins;
+ * if several signals deny, a denial that is not an opt-out wins. An unreadable signal is a denial, and is reported.
  * `ignoresOptOuts`: opt-outs do not count.
  */
 export function answerBySignals(

@@ -175,7 +175,7 @@ test('consent strings: a header that would list a billion sections is refused', 
   expect(() => readGppString(`${header}~BAAA`, everySection)).toThrow('too');
 });
 
-/** A GPP string with a header of these entries, whose ids are in Fibonacci coding, and with sections of `1YYN`. */
+/** A GPP string whose header has these entries, with ids in Fibonacci coding, and whose sections are all `1YYN`. */
 const gppOfCodes = (codes: readonly string[], sections: number, { type = 3, version = 1 } = {}): string => {
   const start = numberBits(type, 6) + numberBits(version, 6) + numberBits(codes.length, 12);
   return [textOf(start + codes.join('')), ...Array.from({ length: sections }, () => '1YYN')].join('~');

@@ -48,7 +48,10 @@ function nationalPhone(text: string, country: string): string | undefined {
   return number?.isPossible() === true ? number.number.slice(1) : undefined;
 }
 
-/** `ca` for a state of the USA by its code or name (`US-CA`, `California`); elsewhere letters and digits only. */
+/**
+ * A state of the USA by its code or name (`US-CA`, `California`) becomes its code, `ca`; other states become letters
+ * and digits only.
+ */
 export function normaliseState(text: string): string {
   const letters = normaliseLetters(text.replace(/^\s*us-/i, ''));
   return usStateCode(letters) ?? letters;

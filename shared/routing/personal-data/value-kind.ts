@@ -4,7 +4,7 @@ import { isCardNumber, isIban, isNationalId } from './checksums.ts';
 import { isOfNumber, kindOfName } from './name-kind.ts';
 import type { PersonalKind } from './personal-kinds.ts';
 
-/** The shape of longer values is not checked. */
+/** Maximum number of characters of a value whose shape is checked. */
 export const charactersMax = 256;
 
 /**

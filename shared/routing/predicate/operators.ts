@@ -134,7 +134,7 @@ function searchUnits(value: unknown): (characters: number) => number {
   return (characters) => 1 + characters * (1 + Math.min(length, characters) / comparedTogether);
 }
 
-/** As `searchUnits`, with value and text exchanged. */
+/** Like `searchUnits`, with value and text exchanged. */
 function foundInUnits(value: unknown): (characters: number) => number {
   const lengths = (Array.isArray(value) ? value : [value]).map(lengthOf);
   const whole = lengths.reduce((sum, length) => sum + length, 0);

@@ -3,9 +3,9 @@ import { PlanError } from './plan-error.ts';
 import { createSearchAutomaton } from './search-automaton.ts';
 
 export const patternCharactersMax = 1_000;
-/** Instructions of the compiled program, at most; the search automaton is built from them. */
+/** Maximum number of instructions of the compiled program, from which the search automaton is built. */
 export const programSizeMax = 2_000;
-/** Longer text is searched in its first characters only, so that no event can hold a thread for long. */
+/** Only this many characters of a longer text are searched, so that no event can occupy a thread for long. */
 export const searchedCharactersMax = 4_096;
 
 export type TextTest = (text: string) => boolean;
