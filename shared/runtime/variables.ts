@@ -52,7 +52,7 @@ export function usualValueOf(variable: TSchema): string | number | boolean | und
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }
 
-/** A TCP port; 0 takes a free one. */
+/** A TCP port; 0 chooses a free port. */
 export const port = (meaning: string, byDefault: number): TInteger =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description: meaning });
 

@@ -223,7 +223,7 @@ function shorter(texts: Readonly<Record<string, string | undefined>>): Record<st
 const digestOf = (event: JsonObject): string =>
   createHash('sha256').update(JSON.stringify(event)).digest('base64url').slice(0, 22);
 
-/** Paths of a page's advertising parameters, by parameter; `pathsOf` returns the paths of one. */
+/** Paths of a page's advertising parameters, by parameter; `pathsOf` returns the paths of one parameter. */
 export function campaignContext(pathsOf: (name: string) => Paths): Record<string, Paths> {
   return Object.fromEntries(campaignNames.map((name) => [name, pathsOf(name)]));
 }
