@@ -19,7 +19,8 @@ export type HeldMessages = {
 
 /**
  * A proxy between clients and a nats-server that stops chosen messages of the clients. While a message is held, all
- * others pass, so that a message that should have waited for it shows in `passed` and reaches a successor process.
+ * other messages pass: a message that should have waited for the held message therefore shows in `passed` and reaches a
+ * successor process.
  */
 export type LogGate = {
   /** The server's address through the gate, with the login of the address that the gate was opened with. */
@@ -33,7 +34,7 @@ export type LogGate = {
    * or payload.
    */
   hold(subject: string, text?: string): HeldMessages;
-  /** Drops messages selected as by `hold`, and answers them as a full stream does. */
+  /** Drops messages, which are selected as in `hold`, and answers them like a full stream. */
   refuse(subject: string, text?: string): HeldMessages;
   /**
    * Holds all traffic, as if the process were suspended; returns a function that lets traffic pass again.

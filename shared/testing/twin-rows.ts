@@ -1,7 +1,9 @@
 import { Client } from 'pg';
 import type { Pool } from 'pg';
 
-/** Text in every row of a twin that can hold text. Anywhere else it shows that one account has read another's rows. */
+/**
+ * A text in every row of a twin that can contain text. If it shows anywhere else, one account has read another's rows.
+ */
 export const twinMark = 'row-of-the-twin-account';
 
 /** First characters of the id of a twin account. */

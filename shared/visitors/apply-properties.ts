@@ -98,7 +98,7 @@ class Applying {
     if (next !== undefined) this.#put(container, next);
   }
 
-  /** Replaces older members by a consent that is not an object, or clears them. */
+  /** Replaces the consent's older members by a value that is not an object, or clears them. */
   replaceConsent(value: unknown): void {
     const current = this.#now()['consent'];
     if (!isJsonObject(current)) {

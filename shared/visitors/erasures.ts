@@ -124,7 +124,7 @@ export async function deleteOldErasures(db: Queryable, accountId: string, before
 
 const oldAtOnce = 1_000;
 
-/** After this time no event of an erased visitor can wait anywhere, in ms. */
+/** How long erasures are kept, in ms; after this time no event of an erased visitor can be waiting anywhere. */
 export const erasuresKeptMs = 400 * 86_400_000;
 
 /**

@@ -107,7 +107,7 @@ test('e-mail addresses: a public key cannot add an address to a visitor whose ad
   expect(identitiesOf(plan([sentWith('public', event)], from))).toEqual([]);
   const result = plan([event], from);
   expect(identitiesOf(result)).toEqual(['email d@b.c u']);
-  // Written although no property changed, so that caches with the visitor learn of the address.
+  // The visitor is written although no property changed, so that caches of the visitor learn the address.
   expect(result.writes).toMatchObject([{ id: 'u', emails: 2 }]);
 });
 
