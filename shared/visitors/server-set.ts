@@ -33,7 +33,8 @@ export const mergedBits = (survivor: number, loser: number) => ({
 
 /**
  * Whether an event with only a device's id belongs to the person signed in on the device. A person signed in by a
- * public key does not receive a server's events for a visitor that a server knows: otherwise anyone could obtain them.
+ * public key does not receive a server's events for a visitor that a server knows: otherwise anyone could obtain these
+ * events.
  */
 export const followsSignIn = (isServer: boolean, rowBits: number, ownBits: number): boolean =>
   !isServer || isSignedInByServer(rowBits) || (ownBits & ~signedInBit) === 0;

@@ -5,7 +5,7 @@ import { deleteOldErasures, erasuresKeptMs, insertErasures } from './erasures.ts
 import type { Identifier } from './visitor-identity.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** Suppressions of an account, at most. */
+/** Maximum number of suppressions of an account. */
 export const suppressionsMax = 1_000_000;
 
 export type SuppressionRequest = {

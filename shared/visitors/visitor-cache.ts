@@ -6,7 +6,7 @@ export class CachedVisitor {
   row: StoredVisitor;
   /** Number of the span, begun by `beginFollowing`, in which the row is unchanged; `never` if it may have changed. */
   span: number;
-  /** Whether it was requested since the last search for an entry to remove. */
+  /** Whether the visitor was requested since the last search for an entry to remove. */
   isUsed = false;
   bytes = 0;
   readonly identities: { readonly kind: IdentityKind; readonly value: string }[] = [];
@@ -131,7 +131,7 @@ export class VisitorCache {
     if (entry?.row === row) entry.span = this.#spanOf(row, reading);
   }
 
-  /** Stores rows that this process wrote: identities that it did not write still lead to the rows that it knew. */
+  /** Stores rows that this process wrote. Identities that it did not write still lead to the rows in the cache. */
   takeWritten({ visitors, newIdentities, cleared }: WrittenVisitors, reading: Reading): void {
     for (const { accountId, visitorId } of cleared) {
       const entry = this.#accounts.get(accountId)?.visitors.get(visitorId);

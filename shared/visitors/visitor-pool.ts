@@ -6,7 +6,7 @@ import { forceIndexScans } from '../postgres/force-index-scans.ts';
 import { assertWritable } from '../postgres/writable-session.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
-  /** Connections, at most. A batch of visitors uses one. */
+  /** Maximum number of connections. A batch of visitors uses one connection. */
   readonly connectionsMax: number;
   /** Shown in the server's list of connections. */
   readonly name: string;
