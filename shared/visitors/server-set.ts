@@ -18,7 +18,7 @@ export const signedInBit = 8;
 
 export const isSignedInByServer = (bits: number): boolean => (bits & signedInBit) !== 0;
 
-/** The bits of a row after a visitor, another one or its own again, signed in on its device. */
+/** The bits of a row after its own visitor, or another one, signed in on its device. */
 export const afterSignIn = (bits: number, byServer: boolean): number =>
   byServer ? bits | signedInBit : bits & ~signedInBit;
 

@@ -261,7 +261,10 @@ export type CacheFigures = {
 const entryBytes = 500;
 const identityBytes = 150;
 
-/** The text, its part of lines, about three bytes per character for the object, and the times with their map. */
+/**
+ * Bytes of the text, of the visitor's part of a log line, of the object (about three per character) and of the times
+ * with their map.
+ */
 const bytesOf = ({ id, properties }: StoredVisitor): number =>
   entryBytes + id.length * 3 + properties.text.length * 5 + (properties.timesText?.length ?? 0) * 3;
 

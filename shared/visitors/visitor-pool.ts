@@ -40,7 +40,7 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
   });
   pool.on('error', options.onIdleError);
   // The pool listens for errors of idle connections only. A connection that breaks during hand-over emits an error,
-  // which would end the process without a listener; the next statement fails anyway.
+  // which without a listener would end the process; the next statement fails anyway.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }

@@ -103,8 +103,8 @@ export type VisitorStore = {
    */
   resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
   /**
-   * As `resolve`, in two steps, for touches of several accounts: accounts with nothing to write do not wait for the
-   * others. Throws as `resolve` does.
+   * Like `resolve`, but in two steps, for touches of several accounts: accounts with nothing to write do not wait for
+   * the others. Throws the same errors.
    */
   lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
   /**
