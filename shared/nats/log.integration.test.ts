@@ -120,7 +120,7 @@ test('consumer: with little room for bytes its reader holds no more than two mes
   const taken: LogMessage[] = [];
   while (taken.length < all.length) {
     taken.push(...(await pullConsumer.take(1)));
-    // The reader's request must allow at least two messages of the largest size, so no more than that may be buffered.
+    // However low the limit, a request allows two messages of the largest size.
     expect(pullConsumer.buffered * bytes).toBeLessThanOrEqual(2 * connection.messageBytesMax);
   }
   expect(endsOf(taken)).toEqual(all.map((text) => text.replaceAll('.', '')));
@@ -347,7 +347,8 @@ test('log: connection and consumer survive a server that is killed and restarted
   ).rejects.toMatchObject({ reason: 'disconnected' });
   const restarted = await startTestNats({ storeDir, port: own.port });
   await send('after');
-  // The killed server had not yet written the ack to disk, so it delivers `before` again; the reader skips it.
+  // The killed server may not have stored the ack, and then delivers `before` again; the reader recognises and skips
+  // it.
   expect(textsOf(await takeAll(pullConsumer, 1))).toEqual(['after']);
   expect(client.reconnects).toBe(1);
   await pullConsumer.close();

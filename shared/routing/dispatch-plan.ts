@@ -59,7 +59,7 @@ type MappedEvent = {
 
 export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integrations';
 
-/** What a dispatcher needs of its account's live version, compiled once per revision. */
+/** What a dispatcher needs from its account's live version, compiled once per revision. */
 export type DispatchPlan = {
   readonly destination: PublishedDestination;
   /** `subject` is the event with this head; only some rules read it. */

@@ -190,7 +190,8 @@ function similarName(written: string, known: readonly string[]): string | undefi
 }
 
 /**
- * Whether the names differ only by two swapped neighbouring letters; the variables of other programs hardly ever do.
+ * Whether the names differ only by two swapped neighbouring letters. The name of another program's variable hardly ever
+ * differs in this way.
  */
 function isSwapped(a: string, b: string): boolean {
   if (a.length !== b.length || a === b) return false;

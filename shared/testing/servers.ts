@@ -48,9 +48,9 @@ export function createNatsFolder(): Promise<string> {
 /**
  * Starts a nats-server for a test, on free ports and an empty folder. `stop` removes that folder, but keeps a folder
  * given in the options (to start again on the same data after `kill`). By default the server syncs every write, as in
- * production, only if it has a given folder: data in its own folder is not read again. The server has the users of a
- * deployment, and `url` contains the operator's login, which `asLogUser` replaces with a service's. `furtherConfig`
- * replaces these users.
+ * production, only if the options give a folder: other data is never read again. The server has the users of a
+ * deployment, and `url` contains the operator's login, which `asLogUser` replaces with a service's login.
+ * `furtherConfig` replaces these users.
  */
 export async function startTestNats(options: Partial<NatsServerOptions> = {}): Promise<NatsServer> {
   const binaryPath = options.binaryPath ?? (await natsBinaryPath());

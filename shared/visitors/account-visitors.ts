@@ -115,8 +115,8 @@ export class AccountVisitors {
   }
 
   /**
-   * Whether a known person may get another externalId. A public key adds no externalId if a server set the person's
-   * own.
+   * Whether a known person may get another externalId. A public key adds no externalId to a person who has one that a
+   * server set.
    */
   mayHaveAnother({ limits, tiesAsServer }: PlannedEvent, { externalIds, setByServer }: Working): boolean {
     return externalIds < limits.externalIdsMax && (tiesAsServer || !isServerSet(setByServer, 'external_id'));

@@ -41,7 +41,10 @@ const idOf = (outcome: VisitorOutcome | undefined): string =>
 const outcomesOf = async (store: VisitorStore, touches: readonly VisitorTouch[]): Promise<readonly string[]> =>
   (await store.resolve(touches)).outcomes.map(idOf);
 
-/** Erases a visitor, and waits until the time of the erasure has passed. Returns this time, in ms since the epoch. */
+/**
+ * Erases a visitor, and waits until the time of the erasure has passed. Returns this time, in ms since the epoch:
+ * events received up to it belong to the erased visitor.
+ */
 async function erase(accountId: string, id: string, isSuppressed = false): Promise<number> {
   const announced: number[] = [];
   const announce = async ({ atMs }: AnnouncedErasure): Promise<void> => void announced.push(atMs);

@@ -13,8 +13,8 @@ export type StoredVisitor = {
   /** The visitor that this one was merged into. */
   readonly mergedInto: string | undefined;
   /**
-   * The visitor to which events with only this id belong, once another person has signed in on the device. If it is
-   * undefined, or was erased, these events belong to this visitor.
+   * The visitor to which events with only this id belong, once another person has signed in on the device. If the field
+   * is undefined, or its visitor was erased, these events belong to this row's visitor.
    */
   readonly signedInAs: string | undefined;
   /** Bits of properties that a server source set, see `bitOfProperty`. */

@@ -415,7 +415,7 @@ test('visitor store: a change is seen when it is committed, however long ago it 
       `update visitors set properties = '{"city":"Rome"}', version = version + 1 where account_id = $1`,
       [account],
     );
-    // Meanwhile the store reads the changes of others, and must not conclude that it has read the pending change too.
+    // Meanwhile the store reads the changes of others; it must still read the pending change once that is committed.
     for (let n = 0; n < 3; n += 1) {
       expect(await cityOf()).toMatchObject(is('Oslo'));
       await createVisitorStore(pool).resolve([touch(account, { userId: `n${n}` }, { n })]);

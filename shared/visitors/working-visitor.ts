@@ -85,10 +85,7 @@ export function becomeOne(survivor: Working, loser: Working): void {
 export const isKnown = ({ properties }: Pick<Working, 'properties'>): boolean =>
   typeof properties.value['external_id'] === 'string';
 
-/**
- * Maximum number of a visitor's identifiers, above which none is added. Pages that show a visitor read up to this
- * number.
- */
+/** Maximum number of a visitor's identifiers; no more are added. Pages that show a visitor read up to this number. */
 export const identifiersMax = 1_000;
 
 /** The number of a visitor's identifiers, without its id. */

@@ -76,7 +76,8 @@ const wholeUnits = [1024 ** 2, 1000 ** 2];
 
 /**
  * Whether a storage limit was probably configured; no page shows it. Without a configured limit a server takes three
- * quarters, rounded down, of the bytes that are free or its own when it starts. Operators write whole megabytes.
+ * quarters, rounded down, of the bytes that are free, or that it already uses, when it starts. Operators write whole
+ * megabytes.
  */
 export function looksGiven(limitBytes: number): boolean {
   if (limitBytes <= 0) return false;

@@ -26,7 +26,7 @@ export type ContainerTag = {
   readonly content: Template;
   readonly integrity?: string;
   readonly properties?: readonly (readonly [name: string, value: Template])[];
-  /** Indexes of the triggers that fire the tag; those in `not` block it. */
+  /** Indexes of the triggers that fire the tag. `not` has the indexes of the triggers that block it. */
   readonly on: readonly number[];
   readonly not?: readonly number[];
   /** Purposes that must all be granted, with the effect of Global Privacy Control on each. */
