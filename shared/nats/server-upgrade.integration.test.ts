@@ -213,7 +213,7 @@ test.skipIf(older === undefined).each([
     expect(await publish(connection, eventsSubject('a', 0), Buffer.from('again'), again)).toMatchObject({
       duplicate: true,
     });
-    // The reader that takes the consumer over receives all messages after the acknowledged floor, in order.
+    // The consumer's new reader receives all messages after the acknowledged floor, in order.
     const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 50 });
     ended.push(() => pullConsumer.close());
     const came: number[] = [];

@@ -11,10 +11,10 @@ export type LimitData = (eventName: string, properties: JsonObject) => JsonObjec
 const everyEvent = '*';
 
 /**
- * Compiles the allow-list of properties; undefined if an account has published none: then all properties are allowed.
- * Event names match without case. The entry `*` applies to all events; an event without an entry of its own keeps only
- * the properties listed for `*`. `products.price` lists a property within an object or the objects of a list. Sluice's
- * own events, whose names begin with `$`, are not limited.
+ * Compiles the allow-list of properties; undefined if an account has published no entries, so that all properties are
+ * allowed. Event names match without case. The entry `*` applies to all events; an event without an entry of its own
+ * keeps only the properties listed for `*`. `products.price` lists a property within an object or the objects of a
+ * list. Sluice's own events, whose names begin with `$`, are not limited.
  */
 export function compileAllowedData(entries: readonly AllowedData[]): LimitData | undefined {
   if (entries.length === 0) return undefined;

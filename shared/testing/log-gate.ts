@@ -13,7 +13,7 @@ export type HeldMessages = {
   readonly messages: readonly GatedMessage[];
   /** Resolves once the first message is held. */
   readonly arrived: Promise<void>;
-  /** Sends the held messages on, in order, and holds no further ones. */
+  /** Sends the held messages on, in order, and stops holding messages. */
   release(): void;
 };
 
@@ -106,7 +106,7 @@ export async function openLogGate(serverUrl: string): Promise<LogGate> {
     for (const connection of connections) connection.end();
   };
   return {
-    // Without a trailing slash, which clients would take for a part of the address.
+    // Without a trailing slash, which clients would treat as a part of the address.
     url: url.href.replace(/\/$/, ''),
     passed,
     acknowledged: (stream) => passed.flatMap((message) => acknowledgedSeq(message, stream) ?? []),

@@ -109,7 +109,6 @@ export type TestDatabaseOptions = {
   readonly serverUrl?: string | undefined;
 };
 
-/** Creates a database for a test. */
 export async function createTestDatabase({
   hasTwins = true,
   isMigrated = true,

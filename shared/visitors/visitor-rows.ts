@@ -35,7 +35,6 @@ export type StoredVisitor = {
   readonly isUnreadable?: boolean;
 };
 
-/** The erasure of an identifier. */
 export type Erasure = {
   /** Ms since the epoch. */
   readonly atMs: number;
@@ -117,7 +116,7 @@ export type MergeRecord = {
 
 /** The state of a visitor before a merge. */
 export type MergedState = {
-  /** Undefined: the properties of its row, which PostgreSQL copies. */
+  /** Undefined if PostgreSQL copies the properties from the visitor's row. */
   readonly properties: VisitorProperties | undefined;
   readonly setByServer: number;
   readonly apart: readonly string[];

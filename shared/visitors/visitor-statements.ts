@@ -78,7 +78,6 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
 
 export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
 
-/** Reads the visitors of identities. */
 export async function selectIdentities(db: Queryable, asked: readonly IdentityAsked[]): Promise<IdentityFound[]> {
   if (asked.length === 0) return [];
   const { rows } = await db.query<VisitorRecord & { kind: IdentityKind; value: string }>({

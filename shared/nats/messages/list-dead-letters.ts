@@ -33,7 +33,9 @@ export type DeadLetterBounds = {
 };
 
 export type ListOptions = DeadLetterBounds & {
-  /** Whether an event's visitor was erased after the event was received: such a letter is deleted and not listed. */
+  /**
+   * Whether an event's visitor was erased after the event was received; if so, the letter is deleted and not listed.
+   */
   readonly isErased: (event: ResolvedEvent) => boolean;
 };
 

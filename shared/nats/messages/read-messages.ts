@@ -10,8 +10,8 @@ export type ReadMessagesOptions = {
   readonly stream: string;
   readonly filterSubject: string;
   /**
-   * Where to begin: at the first message stored at or after a time, in ms since the epoch, or at the first with this
-   * sequence or a later one. Or read only the last message of each subject.
+   * Where to begin: at the first message stored at or after a time, in ms since the epoch, or at the first message with
+   * this sequence or a later sequence. `last-of-each-subject` reads only the last message of each subject.
    */
   readonly from: { readonly timeMs: number } | { readonly seq: number } | 'last-of-each-subject';
   /** What the server sends of each message. */

@@ -5,7 +5,7 @@ import type { MonitorPage } from './read-monitor.ts';
 export type Durability =
   /** Every write is on disk before it is acknowledged. */
   | { readonly mode: 'fsync'; readonly detail: string }
-  /** A power cut may lose events acknowledged since the last flush, `flushEveryMs` ago at most. */
+  /** A power cut may lose events acknowledged since the last flush, which was at most `flushEveryMs` ago. */
   | { readonly mode: 'interval'; readonly flushEveryMs: number; readonly detail: string }
   | { readonly mode: 'unknown'; readonly detail: string };
 

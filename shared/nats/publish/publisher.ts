@@ -69,7 +69,7 @@ export type PublishRetry = {
    * be stored soon.
    */
   readonly attemptsMax?: number;
-  /** Called with each failure; returns whether to try again. Decides in place of `attemptsMax`. */
+  /** Called with each failure; returns whether to try again. If it is given, `attemptsMax` has no effect. */
   mayTry?(reason: PublishFailure): boolean;
   onRetry?(reason: PublishFailure, attempt: number): void;
 };

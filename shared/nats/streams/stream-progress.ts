@@ -71,7 +71,7 @@ export type ConsumerProgress = {
   readonly filterSubject: string;
   /** Everything up to here is acknowledged. */
   readonly ackedSeq: number;
-  /** Number of messages not yet delivered, and of messages delivered and not acknowledged. */
+  /** Number of messages not yet delivered; `unacknowledged` counts the messages delivered and not acknowledged. */
   readonly waiting: number;
   readonly unacknowledged: number;
   /** Number of unacknowledged messages at which the server stops delivering. */
@@ -112,8 +112,8 @@ const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
 });
 
 /**
- * The sequence of the first message stored at or after a time, in ms since the epoch; one past the end if there is
- * none.
+ * The sequence of the first message stored at or after a time, in ms since the epoch. If there is no such message, the
+ * sequence after the end of the stream.
  */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
   // Asks through a consumer: every version of the server computes the first sequence of a consumer with a start time.

@@ -178,7 +178,7 @@ test.each(cases)('forged configuration: $what is stored, and no $reader uses it'
   await reader.caughtUp();
   expect(reader.version()).toBe(live);
   await reader.stop();
-  // A reader that starts now has no configuration, rather than the forged one.
+  // A reader that starts now finds only the forged configuration, and runs none.
   const started = await follow(name, trust());
   expect(started.version()).toBeUndefined();
   await started.stop();

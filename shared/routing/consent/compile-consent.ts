@@ -49,11 +49,11 @@ const rememberedMax = 1_000;
 const noWords: ConsentWords = {};
 
 /**
- * Compiles the purposes that a destination serves; undefined if it serves none: then its events need no consent. For
- * each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's default,
- * which grants outside of its regions. Within a layer a denial wins. A grant that was withdrawn since does not count.
- * `rule`: whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination accepts
- * events for limited use.
+ * Compiles the purposes that a destination serves; undefined if it serves no purpose, because its events then need no
+ * consent. For each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's
+ * default, which grants outside of its regions. Within a layer a denial wins. A grant that was withdrawn since does not
+ * count. `rule`: whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination
+ * accepts events for limited use.
  */
 export function compileConsent(
   settings: readonly ConsentSetting[],

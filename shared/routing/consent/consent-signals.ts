@@ -143,7 +143,9 @@ function textOf(value: unknown): string {
   return value;
 }
 
-/** Visitors of a page have few different strings, and reading one takes up to half a millisecond. */
+/**
+ * Maximum number of remembered strings. Visitors of a page have few different strings; reading one takes up to 0.5 ms.
+ */
 const rememberedMax = 1_000;
 
 /** Reads texts, and remembers the last results. */

@@ -11,7 +11,7 @@ import { utcDay } from '../values/value-forms.ts';
 const phoneCharactersMax = 100;
 const dateCharactersMax = 40;
 
-/** Without surrounding space, in lower case: e-mail addresses, names. */
+/** Text without surrounding space, in lower case: for e-mail addresses and names. */
 export function normaliseText(text: string): string {
   return text.trim().toLowerCase();
 }

@@ -6,7 +6,7 @@ const epochMsMax = 8.64e15;
 // Longer text is neither a number nor a date; the bound keeps the expressions below cheap on any input.
 const formCharactersMax = 40;
 
-/** The text of a value: text as it is, numbers and booleans written out. Lists, objects and null have none. */
+/** The text of a value: text as it is, numbers and booleans written out. Lists, objects and null have no text. */
 export function textForm(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

@@ -38,6 +38,6 @@ export type ContainerTag = {
 export type Container = {
   readonly variables: Readonly<Record<string, ContainerVariable>>;
   readonly triggers: readonly ContainerTrigger[];
-  /** In the order in which tags that fire together run. */
+  /** Sorted in the order in which tags run if they fire together. */
   readonly tags: readonly ContainerTag[];
 };
