@@ -110,8 +110,9 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
 };
 
 /**
- * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and the mapping.
- * Throws PlanError if the destination or a rule cannot be read: without the rule, an event that it stops might be sent.
+ * Compiles the mapping, and the rules that decide whether an event reaches this destination, in the order in which they
+ * apply. Throws PlanError if the destination or a rule cannot be read: without the rule, an event that it stops might
+ * be sent.
  */
 export function compileDispatchPlan(
   config: DispatchRules,

@@ -58,7 +58,7 @@ function reachesBelow(text: string, depthMax: number): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string opened at `start`; the text's length if no quote does. */
+/** The index of the quote that closes the string opened at `start`; the text's length if no quote closes it. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

@@ -35,7 +35,10 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
   };
 }
 
-/** Rows of aliases as merges leave them: `a1`, `a2` …, each merged into the id `into`, an SQL expression of n. */
+/**
+ * Inserts the aliases `a1`, `a2` … as merges leave them. The SQL expression `into` computes the id that alias n was
+ * merged into.
+ */
 async function addAliases(account: string, count: number, into: string): Promise<void> {
   const sql = `insert into visitors (account_id, id, merged_into, created_at)
     select $1, 'a' || n, ${into}, now() + n * interval '1 ms' from generate_series(1, $2::int) n`;

@@ -700,7 +700,7 @@ test.each(plansMade)('visitor store: plans made while $when read only a few rows
   }
 });
 
-/** A transaction in another database of the server, as other test files have them; returns how to end it. */
+/** Begins a transaction in another database of the server, as other test files do; returns a function that ends it. */
 async function beginElsewhere(): Promise<() => Promise<void>> {
   const other = await createDatabase();
   const client = new pg.Client({ connectionString: other.url });

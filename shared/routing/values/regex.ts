@@ -13,10 +13,10 @@ export type TextTest = (text: string) => boolean;
 /**
  * Compiles a regular expression that searches in linear time: RE2 syntax (https://github.com/google/re2/wiki/Syntax),
  * which is the syntax of JavaScript and Perl without look-around and back-references. It matches anywhere in the text
- * unless `^` and `$` anchor it. A pattern has at most 1,000 characters, may not unfold into too large a program
- * (`(\w{500}){2}`), and has to fit into an automaton of bounded size, which `a.{20}b` does not: a search is then one
- * table look-up for each character. Only the first 4,096 characters of a text are searched. Throws PlanError naming the
- * field.
+ * unless `^` and `$` anchor it. A pattern has at most 1,000 characters and may not unfold into too large a program
+ * (`(\w{500}){2}`). It has to fit into an automaton of bounded size, so that a search is one table look-up for each
+ * character; `a.{20}b` does not fit. Only the first 4,096 characters of a text are searched. Throws PlanError naming
+ * the field.
  */
 export function compileRegex(pattern: string, ignoreCase: boolean, field: string): TextTest {
   if (pattern === '') throw new PlanError(field, 'must be a regular expression, not empty');

@@ -9,8 +9,8 @@ const version = 'x-hubspot-signature-version';
 const timestamp = 'x-hubspot-request-timestamp';
 
 /**
- * HubSpot's three signature versions. A request with version 3 is checked by that alone. Versions 1 and 2, which
- * custom actions and older subscriptions use, contain no time.
+ * HubSpot's three signature versions. A request with a signature of version 3 is checked by this signature alone.
+ * Versions 1 and 2, which custom actions and older subscriptions use, contain no time.
  *
  * https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
  */

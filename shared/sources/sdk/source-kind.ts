@@ -90,8 +90,8 @@ type ReaderDeclaration = Pick<
 >;
 
 /**
- * Creates a function that reads the events of a body, see `SourceKind.readEvents`. Also for data that a provider
- * delivers in another way than by webhook.
+ * Creates a function that reads the events of a body, see `SourceKind.readEvents`. It can also read data that a
+ * provider does not deliver by webhook.
  */
 export function createEventReader(declaration: ReaderDeclaration): (body: unknown) => ProviderEvent[] {
   const { split, prepare, fields, table } = declaration;
