@@ -27,7 +27,7 @@ const createDatabase = (options: TestDatabaseOptions = {}): Promise<TestDatabase
   createTestDatabase({ ...options, serverUrl: server.url });
 
 beforeAll(async () => {
-  // Changes of visitors are followed by snapshots, which show the transactions of all databases of a server.
+  // The store reads changes by snapshots, which show the transactions of all databases: it needs its own server.
   server = await startTestPostgres();
   database = await createDatabase();
   await migrate(database.url);
