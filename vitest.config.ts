@@ -38,7 +38,7 @@ function placeOf({ moduleId }: TestSpecification): number {
 
 export default defineConfig({
   test: {
-    // Most files wait for servers and timers half of their time.
+    // Most files spend half of their time waiting for servers and timers, so there may be more workers than cores.
     pool: 'forks',
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },

@@ -10,7 +10,7 @@ import type { RoleLogin } from './roles/grant-roles.ts';
 
 // Any number, the same for every migrator of this schema.
 const migrationLock = 7_305_211;
-/** How often a migrator that waits for another one polls. */
+/** How often a migrator polls while it waits for another migrator, in ms. */
 const askEveryMs = 500;
 /** No timeouts, because a change of a large table may take hours. */
 const untimed: DatabaseTimeouts = { statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };

@@ -99,7 +99,7 @@ function takeNext(open: Step[]): Step | undefined {
   return next;
 }
 
-/** Ends the process cleanly on SIGTERM and SIGINT, with 0, and on an uncaught failure, with 1. */
+/** Ends the process cleanly: with exit code 0 on SIGTERM and SIGINT, with 1 on an uncaught failure. */
 export function exitOnSignals(scope: Scope, logger: Logger): void {
   const stop = (signal: NodeJS.Signals): void => {
     void scope.end(signal).then(() => process.exit(0));

@@ -10,7 +10,7 @@ type GivenVariables = Readonly<Record<string, string>>;
 
 /** Rules of a variable that a schema cannot express. */
 export type VariableRules = {
-  /** The variable without which this one does nothing. */
+  /** The variable that must be set for this variable to have an effect. */
   readonly needs?: string;
   /** Names of variables of which at most one may be set, including this one. */
   readonly alternatives?: readonly string[];

@@ -35,7 +35,7 @@ export async function shortenChains(pool: Pool, aliases: readonly AliasRow[]): P
   }
 }
 
-// Rows are locked in the order of their keys, as in every statement that writes several.
+// Rows are locked in the order of their keys, as in every statement that writes several rows.
 const shortenStatement = `
   with passed as materialized (${selectChain('$1::uuid', '$2::text')}),
   far_end as materialized (select id from passed order by hop desc limit 1),

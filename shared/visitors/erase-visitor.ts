@@ -27,7 +27,7 @@ export type ErasureRequest = {
   readonly reference?: string | undefined;
 };
 
-/** What an erasure removed; without ids if there was no such visitor. */
+/** What an erasure removed; without ids if there was no visitor to erase. */
 export type Erased = {
   readonly erasureId: string;
   /** The visitor's own id first, then its aliases. */

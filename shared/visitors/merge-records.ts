@@ -117,7 +117,7 @@ export type RecordedMerge = {
   readonly undone_by: string | null;
 };
 
-/** Merges of these visitors with a `number` below `before`, newest first. */
+/** Lists the merges of these visitors that have a `number` below `before`, newest first. */
 export async function listMerges(
   db: Queryable,
   accountId: string,

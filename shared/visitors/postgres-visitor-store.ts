@@ -250,7 +250,7 @@ type PlanWritten = {
   readonly updated: number;
 };
 
-/** Another writer changed one of the rows since they were read. The transaction must be rolled back. */
+/** Another writer changed one of the rows after they were read. The transaction must be rolled back. */
 class ConcurrentWriteError extends Error {
   readonly code = 'concurrent_write';
 }

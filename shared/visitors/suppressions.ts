@@ -79,7 +79,7 @@ async function suppressFree(
   }
   const sinceMs = now();
   if (created.length > 0) {
-    // A writer that has already read the erasures must find a newer one.
+    // A writer that has already read the erasures must find a newer erasure.
     const atMs = Math.max(sinceMs, (await newestErasureMs(client)) + 1);
     const suppression = { sinceMs, erasureId: undefined, reference };
     await insertErasures(client, { accountId, atMs, suppression }, created);

@@ -270,7 +270,7 @@ const bytesOf = ({ id, properties }: StoredVisitor): number =>
 
 const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The version of a row that became known while it was read; 0 for none. */
+/** The version of a row's change that became known while the row was read; 0 if no change became known. */
 const changeOf = ({ accountId, id }: StoredVisitor, { changed }: Reading): number =>
   changed.size === 0 ? 0 : (changed.get(changeKey(accountId, id)) ?? 0);
 

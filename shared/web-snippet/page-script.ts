@@ -74,7 +74,7 @@ const page = globalThis as unknown as Page;
 const { document, location, navigator, screen, history } = page;
 
 const heldMax = 500;
-/** Maximum events that are kept for the tag script until it is loaded. */
+/** Maximum number of events that are kept for the tag script until it is loaded. */
 const earlyMax = 50;
 const batchMax = 20;
 const lingerMs = 250;

@@ -8,7 +8,7 @@ export type LogMessage = {
   readonly data: Uint8Array;
   /** Sequence in the stream. */
   readonly seq: number;
-  /** Number of deliveries of this message, this one included. */
+  /** Number of deliveries of this message, including this delivery. */
   readonly timesHandedOut: number;
   /** When the stream stored it, in ms since the epoch. */
   readonly storedAtMs: number;

@@ -27,7 +27,7 @@ export type QuarantinedEvent = {
   readonly seq: number;
   readonly quarantinedAtMs: number;
   readonly partition: number;
-  /** The rules that quarantined the event, the deciding one first. */
+  /** The rules that quarantined the event, the deciding rule first. */
   readonly rules: readonly string[];
   readonly line: Uint8Array;
 };

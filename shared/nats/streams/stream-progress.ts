@@ -88,7 +88,7 @@ export async function listConsumerProgress(connection: LogConnection, stream: st
   return found;
 }
 
-/** The progress of a consumer; undefined if there is none of that name. */
+/** The progress of a consumer; undefined if no consumer has this name. */
 export async function readConsumerProgress(
   connection: LogConnection,
   stream: string,

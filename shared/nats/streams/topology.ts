@@ -167,7 +167,7 @@ function refuseNewerFormat({ metadata }: FoundConfig): void {
 /** The format in a stream's metadata; 1 for a log from a build without format numbers. */
 const formatOf = (metadata: StreamConfig['metadata']): number => Number(metadata?.[formatEntry] ?? 1);
 
-/** The format of a log, from its stream INGEST; undefined if there is none yet. Changes nothing. */
+/** The format of a log, from its stream INGEST; undefined if there is no log yet. Changes nothing. */
 export function readLogFormat({ [client]: { jsm } }: LogConnection): Promise<number | undefined> {
   return whileForming(async () => {
     try {

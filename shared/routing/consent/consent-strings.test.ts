@@ -170,7 +170,7 @@ const textOf = (bits: string): string =>
 const numberBits = (value: number, length: number): string => value.toString(2).padStart(length, '0');
 
 test('consent strings: a header that would list a billion sections is refused', () => {
-  // Type 3, version 1, one range, from 1 over a number of 40 digits in Fibonacci coding.
+  // Type 3, version 1, and one range: from 1, over a number of sections with 40 digits in Fibonacci coding.
   const header = textOf(`000011000001000000000001111${'0'.repeat(40)}11`);
   expect(() => readGppString(`${header}~BAAA`, everySection)).toThrow('too');
 });

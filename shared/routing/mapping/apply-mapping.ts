@@ -73,7 +73,9 @@ export function compileMappings(
   };
 }
 
-/** The first problem of a mapping rule, or none: for a check before it is stored. */
+/**
+ * A list of the first problem of a mapping rule, for a check before the rule is stored; empty if there is no problem.
+ */
 export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
   return problemsOf(() => compileRule(rule, anyHiding, ''));
 }
@@ -81,7 +83,7 @@ export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
 /** Salt and encryption for hidden values. */
 type Hiding = { readonly salt: string; readonly encrypt: EncryptValue | undefined };
 
-/** For a check of a rule without its destination. */
+/** Used to check a rule without its destination. */
 const anyHiding: Hiding = { salt: '', encrypt: () => '' };
 
 const ownProperties: RemakeProperties = ({ event }) => event.event_properties;

@@ -23,7 +23,7 @@ export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
   });
 }
 
-/** The first problem of a logic, or none: for a check before it is stored. */
+/** A list of the first problem of a logic, for a check before the logic is stored; empty if there is no problem. */
 export function checkLogic(logic: unknown, field = 'logic'): readonly RuleProblem[] {
   return problemsOf(() => compilePredicate(logic, field));
 }

@@ -93,7 +93,7 @@ function atomEnd(pattern: string, at: number): number {
   if (pattern.startsWith('\\Q', at)) return endOf(pattern, '\\E', at);
   if (pattern[at] === '\\') return at + 2;
   if (pattern[at] !== '[') return at + 1;
-  // A bracket right after the opening one, or after its ^, is a member of the class.
+  // A closing bracket right after the opening bracket, or after its ^, is a member of the class.
   let end = pattern[at + 1] === '^' ? at + 3 : at + 2;
   while (end < pattern.length && pattern[end] !== ']') {
     if (pattern.startsWith('[:', end) && pattern.includes(':]', end + 2)) end = endOf(pattern, ':]', end + 2);
