@@ -38,7 +38,7 @@ function placeOf({ moduleId }: TestSpecification): number {
 
 export default defineConfig({
   test: {
-    // Most files spend half of their time waiting for servers and timers, so there may be more workers than cores.
+    // Most files spend half of their time waiting for servers and timers.
     pool: 'forks',
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
