@@ -5,10 +5,12 @@ import type { TestSpecification } from 'vitest/node';
 const tests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.test.ts';
 const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.integration.test.ts';
 
-// No duration decides a test: these only end what hangs.
+// No test passes or fails by its duration: these deadlines only end a test that hangs.
 const deadlines = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 45_000, interval: 20 } } };
 
-/** Files of half a minute and more, longest first. Started last, one of them would run alone for most of its time. */
+/**
+ * Files that take half a minute or more, longest first: a long file that started last would run alone most of the time.
+ */
 const longFiles = [
   'deploy/repo/console/console',
   'deploy/repo/contributing/contributing',
@@ -36,7 +38,7 @@ function placeOf({ moduleId }: TestSpecification): number {
 
 export default defineConfig({
   test: {
-    // Most files wait for servers and timers half of their time.
+    // Most files spend half of their time waiting for servers and timers.
     pool: 'forks',
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
@@ -48,7 +50,7 @@ export default defineConfig({
           name: 'unit',
           include: [tests],
           exclude: [integrationTests],
-          // Most files finish sooner than a process starts, so they share one. Fake timers and variables are put back.
+          // Most files finish sooner than a process starts, so they share one. Fake timers and variables are restored.
           isolate: false,
         },
       },
@@ -59,7 +61,7 @@ export default defineConfig({
           include: [integrationTests],
           globalSetup: ['shared/testing/global-setup.ts'],
           setupFiles: ['shared/testing/report-first-counterexample.ts'],
-          // Loading Fastify, MikroORM and the log's client again for each file was a fifth of all that tests cost.
+          // Loading Fastify, MikroORM and the log's client again for each file was a fifth of the cost of all tests.
           isolate: false,
         },
       },

@@ -120,7 +120,7 @@ test('consumer: with little room for bytes its reader holds no more than two mes
   const taken: LogMessage[] = [];
   while (taken.length < all.length) {
     taken.push(...(await pullConsumer.take(1)));
-    // A request is for at least as many bytes as two messages of the largest size.
+    // However low the limit, a request allows two messages of the largest size.
     expect(pullConsumer.buffered * bytes).toBeLessThanOrEqual(2 * connection.messageBytesMax);
   }
   expect(endsOf(taken)).toEqual(all.map((text) => text.replaceAll('.', '')));
@@ -199,7 +199,7 @@ test('consumer: a new reader first gets the earlier reader’s unacknowledged me
   expect(textsOf(taken)).toEqual(all.slice(2));
   expect(taken.map(({ timesHandedOut }) => timesHandedOut)).toEqual(Array.from({ length: 10 }, () => 1));
   await expect(takeAll(earlier, 100)).rejects.toMatchObject({ code: 'consumer_taken' });
-  // An ack of the earlier reader still counts.
+  // The server still accepts an ack from the earlier reader.
   await had[2]?.ackConfirmed(2_000);
   await later.close();
   const last = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
@@ -211,7 +211,7 @@ test('consumer: a stalled reader whose request still waits at the server keeps n
   const { stream, name } = consumer;
   const still = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   await still.close();
-  // This request is never cancelled: its connection is alive, but the process stands still.
+  // Nothing cancels this request: the stalled process keeps its connection open.
   const own = await connectLog({ url: server.url, name: 'standing still' });
   const inbox = createInbox();
   const swallowed: string[] = [];
@@ -347,7 +347,8 @@ test('log: connection and consumer survive a server that is killed and restarted
   ).rejects.toMatchObject({ reason: 'disconnected' });
   const restarted = await startTestNats({ storeDir, port: own.port });
   await send('after');
-  // The server stores acknowledgements late; the reader recognises messages that it delivers again.
+  // The killed server may not have stored the ack, and then delivers `before` again; the reader recognises and skips
+  // it.
   expect(textsOf(await takeAll(pullConsumer, 1))).toEqual(['after']);
   expect(client.reconnects).toBe(1);
   await pullConsumer.close();

@@ -77,7 +77,7 @@ async function fill(connection: LogConnection, buckets: Buckets): Promise<void> 
   }
 }
 
-/** Creates the consumer as a build of that time did: without an owner. */
+/** Creates the consumer as builds for the old server did: without an owner. */
 async function makeAsBefore({ [client]: { jsm } }: LogConnection): Promise<void> {
   await jsm.consumers.add(consumer.stream, {
     durable_name: consumer.name,
@@ -89,7 +89,7 @@ async function makeAsBefore({ [client]: { jsm } }: LogConnection): Promise<void>
   });
 }
 
-/** Waits until the consumer's position is on disk: servers of that time wrote it a moment after they had answered. */
+/** Waits until the consumer's position is on disk: the old server writes it a moment after it has answered. */
 async function untilStored(storeDir: string, sinceMs: number): Promise<void> {
   const file = join(storeDir, 'jetstream/$G/streams', consumer.stream, 'obs', consumer.name, 'o.dat');
   const writtenAtMs = (): Promise<number> =>
@@ -177,7 +177,7 @@ test.skipIf(older === undefined).each([
     await fill(old, await openBuckets(old, 1));
     await makeAsBefore(old);
     const given = await take(old, 40);
-    // Messages 0 to 19 are acknowledged, and every second one above; the others are in flight.
+    // Messages 0 to 19, and after them those with odd numbers, are acknowledged; the others are in flight.
     let lastAckAtMs = 0;
     for (const [at, message] of given.entries()) {
       if (at >= 20 && at % 2 === 0) continue;
@@ -213,7 +213,7 @@ test.skipIf(older === undefined).each([
     expect(await publish(connection, eventsSubject('a', 0), Buffer.from('again'), again)).toMatchObject({
       duplicate: true,
     });
-    // The reader that takes the consumer over receives all messages after the acknowledged floor, in order.
+    // The consumer's new reader receives all messages after the acknowledged floor, in order.
     const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 50 });
     ended.push(() => pullConsumer.close());
     const came: number[] = [];

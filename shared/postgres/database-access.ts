@@ -9,13 +9,13 @@ const certificate = '-----BEGIN CERTIFICATE-----';
 /** Timeouts of a PostgreSQL session, in ms; 0 keeps the server's default. */
 export type DatabaseTimeouts = {
   readonly statementMs: number;
-  /** Limit of waiting for a lock of a row or a table. */
+  /** How long a statement may wait for a lock of a row or a table. */
   readonly lockMs: number;
-  /** Limit of being idle inside a transaction, whose locks block other sessions. */
+  /** How long a session may be idle inside a transaction, whose locks block other sessions. */
   readonly idleInTransactionMs: number;
 };
 
-/** Timeouts of sessions for which none are given. */
+/** Timeouts of a session if the caller gives none. */
 export const databaseTimeoutDefaults: DatabaseTimeouts = {
   statementMs: 10_000,
   lockMs: 5_000,
@@ -25,7 +25,7 @@ export const databaseTimeoutDefaults: DatabaseTimeouts = {
 /** Values that `?sslmode=` may have. */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
-/** Parameters that PostgreSQL libraries read from the URL and Sluice reads from variables. */
+/** Parameters that other PostgreSQL clients read from the URL; Sluice reads them from variables. */
 const foreignParameters = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslpassword'];
 
 function addressProblems(url: string, given: Readonly<Record<string, string>>): readonly string[] {

@@ -10,7 +10,6 @@ export type PoolFigures = {
   readonly connectionsMax: number;
 };
 
-/** Metrics of connection pools to PostgreSQL. */
 export const databaseMetrics = {
   connections: gauge('sluice_database_connections', 'Connections to PostgreSQL, by pool and state: used, idle', [
     'pool',
@@ -36,7 +35,6 @@ export function showPools(page: MetricsPage, pools: Readonly<Record<string, () =
   page.show(databaseMetrics.waiting, (add) => each((pool, { waiting }) => add(waiting, { pool })));
 }
 
-/** The figures of a pool of `pg`. */
 export function poolFigures(pool: {
   readonly totalCount: number;
   readonly idleCount: number;

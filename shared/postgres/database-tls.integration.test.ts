@@ -22,7 +22,8 @@ beforeAll(async () => {
   [authority, other] = await Promise.all([createTestAuthority(), createTestAuthority('another authority')]);
   client = await authority.client('sluice');
   const dataDir = await mkdtemp(join(inject('testRunFolder'), 'postgres-tls-'));
-  // The first start, without TLS, creates the folder. The server's account, known from then on, must own the key file.
+  // The first start, without TLS, creates the folder. From then on the server's account is known, which must own the
+  // key file.
   const plain = await startPostgresServer({ dataDir, durable: false });
   await plain.stop();
   server = await startPostgresServer({ dataDir, durable: false, furtherSettings: await tlsSettings(plain.home) });

@@ -10,7 +10,7 @@ import type { RoleLogin } from './roles/grant-roles.ts';
 
 // Any number, the same for every migrator of this schema.
 const migrationLock = 7_305_211;
-/** How often a migrator that waits for another one polls. */
+/** How often a migrator polls while it waits for another migrator, in ms. */
 const askEveryMs = 500;
 /** No timeouts, because a change of a large table may take hours. */
 const untimed: DatabaseTimeouts = { statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
@@ -50,8 +50,9 @@ async function applyAll(access: DatabaseAccess, migrations: MigrationList): Prom
 }
 
 /**
- * Runs `work` while its session holds the migrators' lock. Polls for the lock: a waiting statement would be an open
- * transaction, and deadlock with a migrator that creates an index concurrently, which waits for open transactions.
+ * Runs `work` while its session holds the migrators' lock. Polls for the lock: a statement that waits for it would keep
+ * a transaction open, and deadlock with a migrator that creates an index concurrently, which waits for open
+ * transactions.
  */
 async function aloneAmongMigrators<Result>(
   access: DatabaseAccess,

@@ -28,7 +28,7 @@ const acquireTimeoutMs = 10_000;
 /** Interval of the search for unneeded connections, in ms; the default, 1 s, would wake up an idle process. */
 const reapEveryMs = 10_000;
 const quiet = (): void => undefined;
-// The query builder would write to stdout when a connection ends; the failed statement reports that anyway.
+// By default the query builder writes to stdout when a connection ends; the failed statement reports that anyway.
 const silent = { warn: quiet, error: quiet, deprecate: quiet, debug: quiet };
 
 /** Opens PostgreSQL through MikroORM. No connection is made before the first query. */

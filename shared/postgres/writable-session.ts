@@ -2,7 +2,10 @@ import type { ClientBase } from 'pg';
 
 /** The server accepts no writes: a standby that is not promoted, or a read-only server. */
 export class ReadOnlyServerError extends Error {
-  /** The code that PostgreSQL gives a write on such a server, read_only_sql_transaction: callers treat both alike. */
+  /**
+   * The code of PostgreSQL's own error for a write on such a server, read_only_sql_transaction: callers treat both
+   * alike.
+   */
   readonly code = '25006';
 
   constructor() {

@@ -11,10 +11,10 @@ export type LimitData = (eventName: string, properties: JsonObject) => JsonObjec
 const everyEvent = '*';
 
 /**
- * Compiles the allow-list of properties; undefined if an account has published none: then all properties are allowed.
- * Event names match without case. The entry `*` applies to all events; an event without an entry of its own keeps only
- * the properties listed for `*`. `products.price` lists a property within an object or the objects of a list. Sluice's
- * own events, whose names begin with `$`, are not limited.
+ * Compiles the allow-list of properties; undefined if an account has published no entries, so that all properties are
+ * allowed. Event names match without case. The entry `*` applies to all events; an event without an entry of its own
+ * keeps only the properties listed for `*`. `products.price` lists a property within an object or the objects of a
+ * list. Sluice's own events, whose names begin with `$`, are not limited.
  */
 export function compileAllowedData(entries: readonly AllowedData[]): LimitData | undefined {
   if (entries.length === 0) return undefined;
@@ -40,7 +40,7 @@ function compileList(paths: readonly string[]): Limit {
     if (dot === -1 || whole.has(path.slice(0, dot))) continue;
     within.set(path.slice(0, dot), [...(within.get(path.slice(0, dot)) ?? []), path.slice(dot + 1)]);
   }
-  // A name may contain dots.
+  // The name of a property may itself contain dots.
   const named = new Set(paths);
   const inner = new Map([...within].map(([name, rest]) => [name, compileList(rest)]));
   return (from) => {

@@ -294,7 +294,7 @@ test.each<[string, Readonly<Record<string, unknown>> | undefined, string, string
   expect(compileGlobalDispatch([center([category])], destinationId)(visitorWith(consent))).toBe(expected);
 });
 
-test('global dispatch: the first category by priority that holds is named', () => {
+test('global dispatch: the outcome names the matching category with the highest priority', () => {
   const rejected = { name: 'Rejected', priority: 1, destinationIds: ['facebook', 'tiktok'], logic: rejectedAds };
   const find = compileGlobalDispatch([center([category, rejected])], 'facebook');
   expect(find(visitorWith({ rejected_categories: ['advertising'] }))).toBe('Rejected');

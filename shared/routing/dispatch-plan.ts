@@ -24,7 +24,7 @@ import { compilePredicate } from './predicate/predicate.ts';
 
 /** The decision about one event at one destination. */
 export type Decision =
-  /** Not for this destination: no dispatch, not counted in health. */
+  /** The event is not for this destination: it is not sent, and health does not count it. */
   | { readonly kind: 'skip'; readonly rule: SkipRule }
   /** A mapping rule stopped it. */
   | { readonly kind: 'stop'; readonly ruleId: string }
@@ -33,8 +33,8 @@ export type Decision =
   /** Its visitor does not allow a purpose that the destination serves. */
   | NoConsent
   /**
-   * Sent as a mapping rule maps it, or unchanged if no rule applies. `limitedBy`: sent for limited use only; it is the
-   * reason to stop the event if the platform cannot limit its use.
+   * Sent as a mapping rule maps it, or unchanged if no rule applies. `limitedBy`: the event may be sent for limited use
+   * only; if the platform cannot limit its use, this is the reason to stop the event.
    */
   | {
       readonly kind: 'send';
@@ -59,7 +59,7 @@ type MappedEvent = {
 
 export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integrations';
 
-/** The part of its account's live version that a dispatcher needs, compiled once per revision. */
+/** What a dispatcher needs from its account's live version, compiled once per revision. */
 export type DispatchPlan = {
   readonly destination: PublishedDestination;
   /** `subject` is the event with this head; only some rules read it. */
@@ -71,11 +71,11 @@ export type DispatchPlan = {
 /** How an event may be sent: for limited use or in full, and with which consent types. */
 export type Consented = { readonly isLimited: boolean; readonly consentMode: ConsentMode | undefined };
 
-/** The facts of a kind that the plan uses. */
+/** The properties of a destination kind that the plan uses. */
 export type PlannedKind = {
-  /** The names that senders use for its platform. */
+  /** The names that senders use for the kind's platform. */
   readonly namesElsewhere: readonly string[];
-  /** Google's consent types that it passes on. */
+  /** Google's consent types that the kind passes on. */
   readonly consentTypes: readonly GoogleConsentType[];
 };
 
@@ -110,8 +110,9 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
 };
 
 /**
- * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and the mapping.
- * Throws PlanError if the destination or a rule cannot be read: without the rule, an event that it stops might be sent.
+ * Compiles the mapping, and the rules that decide whether an event reaches this destination, in the order in which they
+ * apply. Throws PlanError if the destination or a rule cannot be read: without the rule, an event that it stops might
+ * be sent.
  */
 export function compileDispatchPlan(
   config: DispatchRules,
@@ -163,7 +164,7 @@ export function compileDispatchPlan(
   };
 }
 
-/** Undefined without the setting. Throws PlanError for an invalid key. */
+/** Undefined if the destination has no encryption key. Throws PlanError for an invalid key. */
 function encryptionOf({ id, accountId, settings }: PublishedDestination): EncryptValue | undefined {
   const pem = settings['encryptionKey'];
   if (typeof pem !== 'string' || pem === '') return undefined;
@@ -186,7 +187,7 @@ function withoutConsent({ answers }: ConsentVerdict): NoConsent {
   return { kind: 'no-consent', purpose: answers.find(({ isGranted }) => !isGranted)?.purpose ?? '', answers };
 }
 
-/** Whether an account has published allowed events. An unreadable one counts too, and allows nothing. */
+/** Whether an account has published allowed events. An unreadable entry counts too, and allows nothing. */
 export function limitsEvents({ collections, unreadable }: Pick<DispatchRules, 'unreadable'> & AllowedEvents): boolean {
   return collections.allowedEvents.length > 0 || unreadable.some(({ collection }) => collection === 'allowedEvents');
 }
@@ -244,7 +245,7 @@ export function compileGlobalDispatch(centers: readonly GlobalDispatchCenter[], 
 
 type Compiled = { readonly name: string; readonly priority: number; readonly holds: Predicate };
 
-/** A list of the compiled category; empty if it does not concern this destination. */
+/** A list with the compiled category; empty if the category does not concern this destination. */
 function compileCategory(
   { name, priority, destinationIds, logic }: Category,
   destinationId: string,

@@ -1,6 +1,6 @@
 import type { PublishedDestination } from './published-destinations.ts';
 
-/** Remembered answers, at most: senders use few different ones. */
+/** Maximum number of remembered answers; senders use few different values. */
 const rememberedMax = 1_000;
 
 /**

@@ -6,14 +6,14 @@ export type PublishedDestination = {
   readonly id: string;
   readonly accountId: string;
   readonly type: string;
-  /** The operator's name for it; '' if it has none. */
+  /** The name that the operator gave the destination; '' if there is none. */
   readonly name: string;
   readonly isEnabled: boolean;
   readonly settings: JsonObject;
   /** Undefined: every source. */
   readonly limitedToSourceIds: ReadonlySet<string> | undefined;
   readonly hashingSalt: string | undefined;
-  /** A field that this build cannot read: the destination receives nothing until a build can. */
+  /** A field that this build cannot read: the destination receives nothing until a build can read it. */
   readonly unreadable: string | undefined;
 };
 

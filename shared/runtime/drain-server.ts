@@ -87,7 +87,8 @@ const pollMs = 10;
 /**
  * Disconnects the clients of a server. A client whose connection is cut during a request cannot know whether the server
  * accepted the request; therefore an answer announces each close, and idle connections have time for one more request.
- * Resolves once no connection is left; after `idleMs`, once no request waits for its answer; at last at the deadline.
+ * Resolves once no connection is left; after `idleMs`, as soon as no request waits for its answer; at the latest at the
+ * deadline.
  */
 export async function drainConnections(server: Drainable, options: DrainOptions): Promise<void> {
   const { acceptMs, idleMs, deadlineMs } = options;
@@ -97,11 +98,12 @@ export async function drainConnections(server: Drainable, options: DrainOptions)
     server.endConnections();
     await pause(Math.min(acceptMs, deadlineMs));
   }
-  // The end of listening resets connections that wait to be accepted. There are fewest of them right after the accept
-  // phase.
+  // The end of listening resets connections that wait to be accepted. Right after the accept phase of the event loop,
+  // the fewest connections wait.
   await connectionsTaken();
   server.refuseNew();
-  // If `acceptMs` is 0, connections end only now, after listening: a client that loses one at once opens another.
+  // If `acceptMs` is 0, connections end only now, after listening has ended: a client opens another connection as soon
+  // as it loses one.
   server.endConnections();
   const idleUntilMs = passedMs() + idleMs;
   while (server.connections > 0 && passedMs() < deadlineMs) {

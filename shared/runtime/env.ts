@@ -84,7 +84,7 @@ function whenMissing(variable: TSchema | undefined): string {
   return advice === undefined ? '' : `: ${advice}`;
 }
 
-/** The problems of variables that are set without the ones they need, or together with their alternatives. */
+/** The problems of variables that are set without the variables that they need, or together with their alternatives. */
 function brokenRules(variables: TProperties, set: Readonly<Record<string, string>>): string[] {
   return Object.keys(set).flatMap((name) => {
     const { needs, alternatives = [] } = rulesOf(variables[name]);
@@ -180,7 +180,9 @@ function reasonOf(error: unknown): string {
   return 'which cannot be read';
 }
 
-/** Minimum length of a misspelt name: a shorter one that differs by a letter is probably another program's variable. */
+/**
+ * Minimum length of a misspelt name: a shorter name that differs by a letter is probably another program's variable.
+ */
 const similarLengthMin = 10;
 
 /** The known name that differs from `written` by one extra, missing or wrong letter. */
@@ -189,7 +191,10 @@ function similarName(written: string, known: readonly string[]): string | undefi
   return known.find((name) => name !== written && differsByOneSlip(written, name));
 }
 
-/** Whether the names differ only by two swapped neighbouring letters, as another program's variable hardly does. */
+/**
+ * Whether the names differ only by two swapped neighbouring letters. The name of another program's variable hardly ever
+ * differs in this way.
+ */
 function isSwapped(a: string, b: string): boolean {
   if (a.length !== b.length || a === b) return false;
   let at = 0;

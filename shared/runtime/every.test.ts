@@ -69,7 +69,7 @@ test.each([20, 1_000])('every: turns are skipped while one is running, at %d ms'
   expect(turns).toBe(2);
 });
 
-// Never awaits: other code in this process could set timers meanwhile.
+// The test never awaits: while it waited, other code in this process could set timers.
 test.each([20, 1_000])('every: a stopped task leaves no timer, with a period of %d ms', (periodMs) => {
   const periodic = begin(periodMs, () => undefined);
   expect(vi.getTimerCount()).toBe(1);

@@ -45,7 +45,8 @@ let ticks = 0;
 let ticking: NodeJS.Timeout | undefined;
 
 function onTicks(everyTicks: number, turn: () => void): () => void {
-  // The next tick may be due at once, so that the first turn comes up to a tick late rather than early.
+  // If ticks are running, the next tick may be due at once: with one tick more, the first turn is up to a tick late,
+  // never early.
   const dueAtTick = ticks + everyTicks + (ticking === undefined ? 0 : 1);
   const job = { everyTicks, dueAtTick, turn };
   jobs.add(job);

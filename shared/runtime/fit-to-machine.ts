@@ -43,8 +43,8 @@ export function fitToMachine({ cores, memoryBytes }: Machine): FittedSettings {
     partitions: between(2, Math.min(cores / 2, memoryMib / 8 / partitionMib), fittedMax),
     threads: between(1, Math.min(cores, memoryMib / 4 / (threadHeap.min + besideHeapMib)), fittedMax),
     mainHeapMib: between(mainHeap.min, memoryMib / 16, mainHeap.max),
-    // With both of two cores, nats-server took a fifth more processor time per event, mostly to switch between threads,
-    // and its clients waited for a core.
+    // On a machine with two cores, nats-server on both took a fifth more processor time per event than on one, mostly
+    // to switch between threads, and its clients waited for a core.
     logCores: between(1, cores / 2, fittedMax),
     // nats-server keeps stored messages in memory for some seconds: more than 320 MiB at 32,000 events/s in batches. At
     // a lower limit it collects garbage constantly and takes 18 us of processor time per event instead of 6.

@@ -19,7 +19,10 @@ export function valueNestsDeeper(value: unknown, depthMax: number): boolean {
   return Object.values(value).some((member) => valueNestsDeeper(member, depthMax - 1));
 }
 
-/** Whether a text has more opening brackets than `levels`, in strings or not. Cheap, and spares most texts a scan. */
+/**
+ * Whether a text has more opening brackets than `levels`, inside or outside of strings. This cheap check avoids a scan
+ * of most texts.
+ */
 function opensMoreThan(text: string, levels: number): boolean {
   // Each level takes two characters: an opening and a closing bracket.
   if (text.length < 2 * levels) return false;
@@ -55,7 +58,7 @@ function reachesBelow(text: string, depthMax: number): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string opened at `start`; the text's length if no quote does. */
+/** The index of the quote that closes the string opened at `start`; the text's length if no quote closes it. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

@@ -13,7 +13,7 @@ export function quoteJson(text: string): string {
 /** Matches ASCII texts without characters to escape: nearly all texts. The test costs less than JSON.stringify. */
 const plainText = /^[ !#-[\]-~]*$/;
 
-/** A number as JSON; one that is not finite is null. */
+/** A number as JSON; null if the number is not finite. */
 export function numberJson(value: number): string {
   return Number.isFinite(value) ? String(value) : 'null';
 }

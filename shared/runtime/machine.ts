@@ -19,8 +19,9 @@ export function readMachine(): Machine {
 }
 
 /**
- * The cores that control groups let a process use; infinite without a quota. Node 20 ignores them. `cgroup` is the text
- * of `/proc/self/cgroup`; `cpuMaxOf` reads a group's `cpu.max`: https://docs.kernel.org/admin-guide/cgroup-v2.html
+ * The cores that control groups let a process use; infinite without a quota. Node 20 ignores these quotas. `cgroup` is
+ * the text of `/proc/self/cgroup`; `cpuMaxOf` reads a group's `cpu.max`:
+ * https://docs.kernel.org/admin-guide/cgroup-v2.html
  */
 export function cpuQuota(cgroup: string, cpuMaxOf: (folder: string) => string): number {
   const own = /^0::(\/\S*)$/m.exec(cgroup)?.[1] ?? '/';

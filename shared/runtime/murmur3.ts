@@ -62,7 +62,7 @@ function finish(hash: number, length: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** As `murmur3`, for bytes[start, end). */
+/** Like `murmur3`, for the bytes from `start` to before `end`. */
 export function murmur3Bytes(bytes: Uint8Array, start: number, end: number, seed = 0): number {
   const length = end - start;
   const blocksEnd = start + (length & ~3);

@@ -12,7 +12,7 @@ export type ProcessFacts = {
   readonly workingDirectory: string | undefined;
 };
 
-/** The facts of a living process, or undefined if none has this id. A zombie counts as gone. */
+/** The facts of a living process; undefined if no such process has this id. A zombie does not count as living. */
 export async function readProcessFacts(pid: number): Promise<ProcessFacts | undefined> {
   if (!Number.isSafeInteger(pid) || pid <= 0) {
     return undefined;

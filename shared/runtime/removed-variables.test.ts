@@ -13,7 +13,7 @@ test('removed variables: a removed variable is reported with its replacement if 
 });
 
 test('removed variables: a removed variable with a name like a known one does not prevent a start', () => {
-  // One letter from RESULTS_LINGER_MS, which was removed.
+  // Differs by one letter from RESULTS_LINGER_MS, which was removed.
   const schema = Type.Object({ RESULTS_LINGERS_MS: count('Something else', 7) });
   expect(readEnv(schema, { RESULTS_LINGER_MS: '5' }, () => '')).toEqual({ RESULTS_LINGERS_MS: 7 });
   expect(() => readEnv(schema, { RESULTS_LINGERZ_MS: '5' }, () => '')).toThrow('did you mean');

@@ -2,8 +2,8 @@
 export type Backoff = { readonly firstMs: number; readonly longestMs: number };
 
 /**
- * The pause after the `tries`-th consecutive failure, from 1 on, in ms. `random` in [0, 1) takes off up to half, so
- * that many clients that failed at once do not retry at once.
+ * The pause after the `tries`-th consecutive failure, counted from 1, in ms. `random` in [0, 1) shortens it by up to
+ * half, so that clients that failed together do not retry together.
  */
 export function backoffMs({ firstMs, longestMs }: Backoff, tries: number, random: number): number {
   return Math.min(longestMs, firstMs * 2 ** Math.min(tries - 1, 30)) * (1 - random / 2);

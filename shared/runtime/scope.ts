@@ -4,7 +4,7 @@ type End<Resource> = (resource: Resource) => Promise<void> | void;
 
 type Step = { readonly name: string; readonly endsBefore: string | undefined; run(): Promise<void> | void };
 
-/** The open resources of a process. They end in reverse order of `use`, apart from exceptions stated there. */
+/** The open resources of a process. They end in reverse order of `use`, with the exceptions that `use` describes. */
 export type Scope = {
   /**
    * Registers a resource where it is opened, with the function that ends it:
@@ -81,7 +81,10 @@ export function createScope(
   return scope;
 }
 
-/** Removes and returns the next step: the newest, or the newest that must end before that one, and so on. */
+/**
+ * Removes and returns the step to run next: the newest step, or, if others must end before it, the newest of those, and
+ * so on.
+ */
 function takeNext(open: Step[]): Step | undefined {
   let next = open.at(-1);
   const passed = new Set<Step>();
@@ -96,7 +99,7 @@ function takeNext(open: Step[]): Step | undefined {
   return next;
 }
 
-/** Ends the process cleanly on SIGTERM and SIGINT, with 0, and on an uncaught failure, with 1. */
+/** Ends the process cleanly: with exit code 0 on SIGTERM and SIGINT, with 1 on an uncaught failure. */
 export function exitOnSignals(scope: Scope, logger: Logger): void {
   const stop = (signal: NodeJS.Signals): void => {
     void scope.end(signal).then(() => process.exit(0));

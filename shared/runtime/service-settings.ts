@@ -25,7 +25,10 @@ export const serviceEnv = {
 
 export type ServiceEnv = Static<TObject<Pick<typeof serviceEnv, 'LOG_LEVEL' | 'SHUTDOWN_DEADLINE_MS'>>>;
 
-/** How long the first, longest step of a shutdown may take, in ms: all but `closingMs`, and at least half of all. */
+/**
+ * How long the first, longest step of a shutdown may take, in ms: the deadline less `closingMs`, but at least half of
+ * the deadline.
+ */
 export const firstStepMs = (
   { SHUTDOWN_DEADLINE_MS: allMs }: Pick<ServiceEnv, 'SHUTDOWN_DEADLINE_MS'>,
   closingMs: number,

@@ -51,7 +51,7 @@ export type Settings<Declared> = {
   readonly read: (env: EnvOf<VariablesOf<Declared>>) => ValuesOf<Declared>;
 };
 
-/** The values of variables; a variable that is not set may be undefined. */
+/** The values of variables. The value of an optional variable has the type `| undefined`. */
 export type EnvOf<Variables extends TProperties> = UndefinedWhereOptional<Static<TObject<Variables>>>;
 
 type UndefinedWhereOptional<Values> = {

@@ -10,7 +10,7 @@ type GivenVariables = Readonly<Record<string, string>>;
 
 /** Rules of a variable that a schema cannot express. */
 export type VariableRules = {
-  /** The variable without which this one does nothing. */
+  /** The variable that must be set for this variable to have an effect. */
   readonly needs?: string;
   /** Names of variables of which at most one may be set, including this one. */
   readonly alternatives?: readonly string[];
@@ -52,7 +52,7 @@ export function usualValueOf(variable: TSchema): string | number | boolean | und
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }
 
-/** A TCP port; 0 takes a free one. */
+/** A TCP port; 0 chooses a free port. */
 export const port = (meaning: string, byDefault: number): TInteger =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description: meaning });
 

@@ -11,7 +11,7 @@ function readVersion(): string {
       };
       if (found !== undefined) return found;
     } catch {
-      // Not in this folder.
+      // This folder has no package.json.
     }
   }
   return 'unknown';

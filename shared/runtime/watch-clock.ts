@@ -14,7 +14,8 @@ const jumpMinMs = 1_000;
 
 /**
  * Compares the two clocks each second and reports every change of a second or more. Waits in this process use the
- * monotonic clock; times in data (of events, health, expiry) come from the wall clock, and are wrong while it is wrong.
+ * monotonic clock; times in data (of events, health, expiry) come from the wall clock, and are wrong while that clock
+ * is wrong.
  */
 export function watchClock(onJump: (jumpMs: number) => void): ClockWatch {
   let apartMs = Date.now() - performance.now();

@@ -36,7 +36,10 @@ export async function migrateWithRoles(ownerUrl: string): Promise<Readonly<Recor
 
 const migrated = new Map<string, ReturnType<typeof migrateWithRoles>>();
 
-/** The address of a test's database with a service's login, not the owner's. A service's code must use no other. */
+/**
+ * The address of a test's database with a service's login instead of the owner's. A service's code must not use another
+ * address.
+ */
 export async function asDatabaseRole(ownerUrl: string, service: DatabaseService): Promise<string> {
   let urls = migrated.get(ownerUrl);
   if (urls === undefined) migrated.set(ownerUrl, (urls = migrateWithRoles(ownerUrl)));

@@ -23,7 +23,8 @@ export const asOperator = (url: string): string => url.replace(scheme, `${scheme
 
 /**
  * The addresses of a test's servers, comma separated, with a service's login in place of the operator's. A service's
- * code must use no other. Addresses without the operator's login, as of servers with `furtherConfig`, stay unchanged.
+ * code must not use other addresses. Addresses without the operator's login, as of servers with `furtherConfig`, stay
+ * unchanged.
  */
 export function asLogUser(urls: string, user: LogUserName): string {
   return urls.replaceAll(loginOf('operator'), loginOf(user));

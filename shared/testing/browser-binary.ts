@@ -6,8 +6,8 @@ import { inject, vi } from 'vitest';
 const unpackDeadlineMs = 90_000;
 
 /**
- * Path of the headless Chromium in @sparticuz/chromium. The package unpacks the browser at its first use, and would
- * start it while another process is still unpacking it. So one test file of a run unpacks it, and the others wait.
+ * Path of the headless Chromium in @sparticuz/chromium. The package unpacks the browser at its first use, and does not
+ * wait for another process that is still unpacking it. So one test file of a run unpacks it, and the others wait.
  */
 export async function findBrowser(): Promise<string> {
   const found = join(inject('testRunFolder'), 'browser');

@@ -3,7 +3,10 @@ import type { Client, Pool } from 'pg';
 // PostgreSQL lists the sessions and locks of all databases of its server, which the test files of a run share. These
 // functions count only sessions and locks of the database to which `db` is connected.
 
-/** Number of client sessions besides the connection's own; with a prefix, of those whose application name has it. */
+/**
+ * Number of client sessions other than the connection's own; with a prefix, only sessions whose application name has
+ * it.
+ */
 export async function countOtherSessions(db: Client | Pool, namePrefix?: string): Promise<number> {
   const { rowCount } = await db.query(
     `select 1 from pg_stat_activity

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** Sends clients the greeting of a nats-server of the given version, and answers nothing but their PINGs. */
+/** Sends clients the greeting of a nats-server of the given version, and answers only their PINGs. */
 export type GreetingServer = {
   readonly url: string;
   /** Connections accepted so far. */

@@ -13,13 +13,14 @@ export type HeldMessages = {
   readonly messages: readonly GatedMessage[];
   /** Resolves once the first message is held. */
   readonly arrived: Promise<void>;
-  /** Sends the held messages on, in order, and holds no further ones. */
+  /** Sends the held messages on, in order, and stops holding messages. */
   release(): void;
 };
 
 /**
  * A proxy between clients and a nats-server that stops chosen messages of the clients. While a message is held, all
- * others pass, so that a message that should have waited for it shows in `passed` and reaches a successor process.
+ * other messages pass: a message that should have waited for the held message therefore shows in `passed` and reaches a
+ * successor process.
  */
 export type LogGate = {
   /** The server's address through the gate, with the login of the address that the gate was opened with. */
@@ -33,7 +34,7 @@ export type LogGate = {
    * or payload.
    */
   hold(subject: string, text?: string): HeldMessages;
-  /** Drops messages selected as by `hold`, and answers them as a full stream does. */
+  /** Drops messages, which are selected as in `hold`, and answers them like a full stream. */
   refuse(subject: string, text?: string): HeldMessages;
   /**
    * Holds all traffic, as if the process were suspended; returns a function that lets traffic pass again.
@@ -105,7 +106,7 @@ export async function openLogGate(serverUrl: string): Promise<LogGate> {
     for (const connection of connections) connection.end();
   };
   return {
-    // Without a trailing slash, which clients would take for a part of the address.
+    // Without a trailing slash, which clients would treat as a part of the address.
     url: url.href.replace(/\/$/, ''),
     passed,
     acknowledged: (stream) => passed.flatMap((message) => acknowledgedSeq(message, stream) ?? []),

@@ -30,7 +30,7 @@ export const consumerOfNumbers = (account: string, placeIsKept: PlaceKept): Dura
 export const textsOf = (messages: readonly LogMessage[]): string[] =>
   messages.map(({ data }) => Buffer.from(data).toString());
 
-/** Takes `count` messages, with as many requests as that needs. */
+/** Takes `count` messages, in as many requests as needed. */
 export async function takeAll(pullConsumer: PullConsumer, count: number): Promise<LogMessage[]> {
   const taken: LogMessage[] = [];
   while (taken.length < count) taken.push(...(await pullConsumer.take(count - taken.length)));

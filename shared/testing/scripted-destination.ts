@@ -37,7 +37,7 @@ export type ScriptedDestination = {
   close(): Promise<void>;
 };
 
-/** An HTTP endpoint that does what a test tells it to, and answers 200 until then. */
+/** An HTTP endpoint that answers as a test's script decides, and answers 200 without a script. */
 export async function startScriptedDestination(): Promise<ScriptedDestination> {
   const requests: DestinationRequest[] = [];
   const taken: { readonly path: string; readonly id: string }[] = [];

@@ -48,8 +48,9 @@ export function createNatsFolder(): Promise<string> {
 /**
  * Starts a nats-server for a test, on free ports and an empty folder. `stop` removes that folder, but keeps a folder
  * given in the options (to start again on the same data after `kill`). By default the server syncs every write, as in
- * production, only in a given folder, because other data is not read again. The server has the users of a deployment,
- * and `url` contains the operator's login; `asLogUser` gives a service's. `furtherConfig` replaces these users.
+ * production, only if the options give a folder: other data is never read again. The server has the users of a
+ * deployment, and `url` contains the operator's login, which `asLogUser` replaces with a service's login.
+ * `furtherConfig` replaces these users.
  */
 export async function startTestNats(options: Partial<NatsServerOptions> = {}): Promise<NatsServer> {
   const binaryPath = options.binaryPath ?? (await natsBinaryPath());
@@ -88,8 +89,8 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
 }
 
 /**
- * Starts a PostgreSQL server for one test file; the end of the run removes its data. For tests whose result depends on
- * every transaction of the server, because on the shared server other test files have transactions too.
+ * Starts a PostgreSQL server for one test file; the end of the run removes its data. Needed if a test's result depends
+ * on all transactions of the server: on the shared server other test files have transactions too.
  */
 export function startTestPostgres(): Promise<PostgresServer> {
   const folder = `${postgresFolder}-${randomBytes(4).toString('hex')}`;
@@ -99,13 +100,15 @@ export function startTestPostgres(): Promise<PostgresServer> {
 export type TestDatabaseOptions = {
   /** Whether its accounts have twins, see `installTwins`. Default true; false for tests that count the rows read. */
   readonly hasTwins?: boolean;
-  /** Whether it has tables, without rows; otherwise it is empty. Default true; never without twins or on `serverUrl`. */
+  /**
+   * Whether the database has the tables, without rows; otherwise it is empty. Default true, but false without twins or
+   * with `serverUrl`.
+   */
   readonly isMigrated?: boolean;
   /** The server, see `startTestPostgres`. Default: the one that all test files of the run share. */
   readonly serverUrl?: string | undefined;
 };
 
-/** Creates a database for a test. */
 export async function createTestDatabase({
   hasTwins = true,
   isMigrated = true,

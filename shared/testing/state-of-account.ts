@@ -14,7 +14,7 @@ const unstable: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Reads every row of the account, and every message of the log whose subject or text contains the account's id or one
- * of `names`, which are ids in subjects that do not contain the account's, such as ids of destinations.
+ * of `names`: ids, such as those of destinations, in subjects that do not contain the account's id.
  */
 export async function readStateOfAccount(
   { pool, log }: { readonly pool: Pool; readonly log: LogConnection },

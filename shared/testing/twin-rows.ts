@@ -1,7 +1,9 @@
 import { Client } from 'pg';
 import type { Pool } from 'pg';
 
-/** Text in every row of a twin that can hold text. Anywhere else it shows that one account has read another's rows. */
+/**
+ * A text in every row of a twin that can contain text. If it shows anywhere else, one account has read another's rows.
+ */
 export const twinMark = 'row-of-the-twin-account';
 
 /** First characters of the id of a twin account. */
@@ -31,7 +33,10 @@ export async function installTwins(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Runs a statement whose rows get no twins, for so many rows that the triggers would take as long as the test. */
+/**
+ * Runs a statement without creating twins for its rows: for inserts so large that the triggers would take as long as
+ * the test itself.
+ */
 export async function withoutTwins(pool: Pool, sql: string, values: readonly unknown[]): Promise<void> {
   const session = await pool.connect();
   try {

@@ -28,7 +28,10 @@ import { WorkingVisitors } from './working-visitors.ts';
 export type AccountVisitorsOptions = {
   /** Size limit of a visitor's properties as JSON text, in bytes. */
   readonly propertiesBytesMax: number;
-  /** Identifiers of one visitor, at most: externalIds, e-mail addresses and merged ids. Default `identifiersMax`. */
+  /**
+   * Maximum number of identifiers of one visitor: externalIds, e-mail addresses and merged ids. Default
+   * `identifiersMax`.
+   */
   readonly identifiersMax?: number;
   readonly newVisitorId: () => string;
 };
@@ -63,7 +66,8 @@ export class AccountVisitors {
         id,
         stored,
         properties,
-        // The visitor it was merged into, which may be an alias itself: a split must find the aliases of a visitor.
+        // The visitor that this one was merged into, even if that is an alias by now: a split must find a visitor's
+        // aliases.
         mergedInto: stored?.mergedInto ?? mergedInto?.id,
         signedInAs,
         setByServer,
@@ -93,7 +97,7 @@ export class AccountVisitors {
     return signedInAs === undefined ? undefined : this.visitors.visitor(signedInAs);
   }
 
-  /** From now on events with only this userId belong to the person. */
+  /** Makes later events that have only this userId belong to the person. */
   tieDevice(event: PlannedEvent, userId: string | undefined, person: Working): void {
     const row = userId === undefined ? undefined : this.visitors.row(userId);
     if (row === undefined) return;
@@ -111,8 +115,8 @@ export class AccountVisitors {
   }
 
   /**
-   * Whether a known person may get another externalId. A public key adds none to a person whose externalId a server
-   * set.
+   * Whether a known person may get another externalId. A public key adds no externalId to a person who has one that a
+   * server set.
    */
   mayHaveAnother({ limits, tiesAsServer }: PlannedEvent, { externalIds, setByServer }: Working): boolean {
     return externalIds < limits.externalIdsMax && (tiesAsServer || !isServerSet(setByServer, 'external_id'));
@@ -163,7 +167,7 @@ export class AccountVisitors {
     return undefined;
   }
 
-  /** Merges two visitors; undefined, and they stay separate, if the merged one would exceed a limit. */
+  /** Merges two visitors. Returns undefined and keeps them separate if the merged visitor would exceed a limit. */
   merge(event: PlannedEvent, a: Working, b: Working): Working | undefined {
     if (this.#isFull(event, a, b)) return undefined;
     const { cause } = event;

@@ -35,7 +35,10 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
   };
 }
 
-/** Rows of aliases as merges leave them: `a1`, `a2` …, each merged into the id `into`, an SQL expression of n. */
+/**
+ * Inserts the aliases `a1`, `a2` … as merges leave them. The SQL expression `into` computes the id that alias n was
+ * merged into.
+ */
 async function addAliases(account: string, count: number, into: string): Promise<void> {
   const sql = `insert into visitors (account_id, id, merged_into, created_at)
     select $1, 'a' || n, ${into}, now() + n * interval '1 ms' from generate_series(1, $2::int) n`;
@@ -73,7 +76,7 @@ test('merge: the merged visitor’s aliases are not written, and their ids and i
     [account],
   );
   expect(rows).toEqual([{ aliases: 20_000 }]);
-  // By the store that merged, and by one with an empty cache.
+  // Read by the store that merged the visitors, and by a store with an empty cache.
   for (const reader of [store, createVisitorStore(pool)]) {
     const claims = [{ userId: 'a1' }, { userId: 'a20000' }, { externalIds: ['x7'] }, { userId: 'kiosk' }];
     const { outcomes } = await reader.resolve(claims.map((claim) => touch(account, claim)));
@@ -132,7 +135,7 @@ test('chain of aliases: a long chain is shortened to a few steps when its visito
     return count - 1;
   };
   expect(await hops(`a${length}`)).toBe(length);
-  // The last one is requested twice: rows that were read before the chain was shortened still lead to its end.
+  // The last alias is requested twice: rows that were read before the chain was shortened still lead to its end.
   const { outcomes } = await store.resolve([
     touch(account, { userId: `a${length}` }),
     touch(account, { userId: 'a3' }),
@@ -158,7 +161,7 @@ test('erase: visitors merged into the erased one are erased too, however many, a
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'root', emails: ['ann@example.com'] }, { city: 'Oslo' })]);
   await store.resolve([touch(account, { userId: 'other', externalIds: ['y'] })]);
-  // A tree of all shapes: a thousand side by side, then chains of a hundred.
+  // A tree with both shapes: a thousand aliases of the root, and chains of a hundred aliases each.
   const count = 3_000;
   await addAliases(account, count, "case when n <= 1000 then 'root' when n % 100 = 0 then 'a1' else 'a' || n - 1 end");
   await addIdentities(account, count);
@@ -190,7 +193,7 @@ test('clearing an identity: identities from before a merge are removed too, so t
   await store.resolve([touch(account, { userId: 'older', externalIds: ['x1'] }, { external_id: 'x1' })]);
   await store.resolve([touch(account, { userId: 'younger', externalIds: ['x2'] }, { external_id: 'x2' })]);
   await store.resolve([touch(account, { externalIds: ['x2', 'x1'], isAlias: true })]);
-  // In one batch, and across two batches.
+  // Another visitor gets one identity in the batch that clears it, and the other identity in the next batch.
   await store.resolve([
     touch(account, { userId: 'younger' }, { external_id: null }),
     touch(account, { userId: 'ann', externalIds: ['x2'] }),

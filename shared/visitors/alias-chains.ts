@@ -22,8 +22,8 @@ export async function rootOf(db: Queryable, accountId: string, id: string): Prom
 }
 
 /**
- * Points aliases, and every row on their way, at the end of the chain, or `aliasesMax` rows further. Each row on the
- * way is written once. `joined_to` keeps the previous target for a split.
+ * Reads the chain of each alias, at most `aliasesMax` rows, and points all of its rows at the last one. Writes each row
+ * once. `joined_to` keeps the previous target for a split.
  */
 export async function shortenChains(pool: Pool, aliases: readonly AliasRow[]): Promise<void> {
   for (const { accountId, id } of aliases) {
@@ -35,7 +35,7 @@ export async function shortenChains(pool: Pool, aliases: readonly AliasRow[]): P
   }
 }
 
-// Rows are locked in the order of their keys, as in every statement that writes several.
+// Rows are locked in the order of their keys, as in every statement that writes several rows.
 const shortenStatement = `
   with passed as materialized (${selectChain('$1::uuid', '$2::text')}),
   far_end as materialized (select id from passed order by hop desc limit 1),

@@ -4,13 +4,13 @@
  * of ids. Chains always lead from younger to older visitors: there are no loops.
  */
 
-/** Rows of one chain, or ids of one tree, that a statement reads, at most. */
+/** Maximum number of rows of one chain, or ids of one tree, that a statement reads. */
 export const aliasesMax = 1_000;
 
 /**
  * The text of a query for a visitor and the visitors that it was merged into, in this order, with `id`, `merged_into`
- * and `hop`. The arguments are SQL expressions; in a lateral query they may be columns of the outer query. `offset 0`
- * as in forceIndexScans.
+ * and `hop`. The arguments are SQL expressions; in a lateral query they may be columns of the outer query.
+ * `forceIndexScans` explains `offset 0`.
  */
 export const selectChain = (accountId: string, id: string): string => `
   with recursive chain (id, merged_into, hop) as (

@@ -19,9 +19,9 @@ export type ApplyOptions = {
 
 /**
  * Properties of a visitor after an event set some of them. The last write of each property wins, by the times of the
- * writes; at equal times the write that is applied later. At the top level a value sets, null clears, absent and `""`
- * are ignored; inside `custom_properties` and `consent`, null, absent and `""` are all ignored, and each member has a
- * time. For click ids see `mergeClickIds`. Returns `current` itself when nothing changes.
+ * writes; at equal times the write that is applied later wins. At the top level a value sets a property, null clears
+ * it, absent and `""` are ignored; inside `custom_properties` and `consent`, null, absent and `""` are all ignored, and
+ * each member has a time. For click ids see `mergeClickIds`. Returns `current` itself when nothing changes.
  */
 export function applyTimed(current: TimedProperties, given: JsonObject, options: ApplyOptions): TimedProperties {
   const applying = new Applying(current, options);
@@ -98,7 +98,7 @@ class Applying {
     if (next !== undefined) this.#put(container, next);
   }
 
-  /** Replaces older members by a consent that is not an object, or clears them. */
+  /** Replaces the consent's older members by a value that is not an object, or clears them. */
   replaceConsent(value: unknown): void {
     const current = this.#now()['consent'];
     if (!isJsonObject(current)) {

@@ -6,7 +6,8 @@ import type { JsonObject } from '../runtime/json.ts';
  * values. Numbers keep their digits. Returns the object itself if there is nothing to clean.
  */
 export function cleanJson(value: JsonObject): JsonObject {
-  // JSON.stringify escapes both. An escaped backslash may match too, which only costs time.
+  // JSON.stringify escapes NUL characters and lone surrogates. An escaped backslash may match too, which only costs
+  // time.
   return /\\u(?:0000|d[89a-f])/.test(JSON.stringify(value)) ? (clean(value) as JsonObject) : value;
 }
 

@@ -5,7 +5,7 @@ export type VariantCount = { readonly variantId: string; readonly visitors: numb
 
 /**
  * Counts an experiment's visitors by their first variant. Merged visitors count as one, with their first exposure and
- * last conversion. Without a metric no visitor converts.
+ * last conversion. If there is no metric, no visitor counts as converted.
  */
 export async function countResults(
   db: Queryable,

@@ -41,7 +41,10 @@ const idOf = (outcome: VisitorOutcome | undefined): string =>
 const outcomesOf = async (store: VisitorStore, touches: readonly VisitorTouch[]): Promise<readonly string[]> =>
   (await store.resolve(touches)).outcomes.map(idOf);
 
-/** Erases a visitor; returns the last ms, already past, in which events belong to the erased visitor. */
+/**
+ * Erases a visitor, and waits until the time of the erasure has passed. Returns this time, in ms since the epoch:
+ * events received up to it belong to the erased visitor.
+ */
 async function erase(accountId: string, id: string, isSuppressed = false): Promise<number> {
   const announced: number[] = [];
   const announce = async ({ atMs }: AnnouncedErasure): Promise<void> => void announced.push(atMs);
@@ -117,7 +120,7 @@ test('erase visitor: a cache that missed the erasure does not mistake the new vi
   await stale.resolve([touch(account, { claim, given: [{ city: 'Oslo' }] })]);
   await erase(account, 'u');
   await other.resolve([touch(account, { claim, given: [{ city: 'Rome' }] })]);
-  // The row has the same version as the previous one, and no record of a change.
+  // The new row has the same version as the erased row, and now there is no record of a change.
   await pool.query('delete from visitor_changes');
   expect((await stale.lookUp([touch(account, { claim })])).outcomes).toMatchObject([
     { properties: { value: { city: 'Rome' } } },
@@ -127,7 +130,7 @@ test('erase visitor: a cache that missed the erasure does not mistake the new vi
 test('erase visitor: erasing one id of a cluster erases the whole cluster, however long its chain of merges', async () => {
   const account = randomUUID();
   const ids = Array.from({ length: 2_500 }, (_, n) => `id-${n}`);
-  // Each was merged into the previous one, and a few into the first.
+  // Each visitor was merged into the previous one; the last ones were merged into the first.
   await pool.query(
     `insert into visitors (account_id, id, merged_into)
       select $1, 'id-' || n, case when n = 0 then null when n > 2400 then 'id-0' else 'id-' || (n - 1) end
@@ -242,7 +245,7 @@ test('erase visitor: concurrent writers bring back nothing that was erased, and 
     await stores[0]?.resolve([touch(account, { claim: ann, given: [{ custom_properties: { old: round } }] })]);
     const erasure = { isOver: false };
     const writing = stores.map(async (store, writer) => {
-      // Received before the erasure, resolved at any time.
+      // The event is received before the erasure; it may be resolved at any time.
       const at = Date.now();
       for (let n = 0; !erasure.isOver || n < 5; n += 1) {
         const claim = claims[(writer + n) % claims.length] ?? ann;
@@ -326,7 +329,7 @@ test('erase visitor: if the services’ clock was set back by an hour, earlier e
   const beganMs = Date.now();
   for (const [id, backMs, isErased] of [
     ['u', 3_600_000, true],
-    // The database's clock counts as wrong.
+    // A database clock that is ahead by 48 hours counts as wrong.
     ['v', 48 * 3_600_000, false],
   ] as const) {
     await createVisitorStore(pool).resolve([touch(account, { claim: { userId: id } })]);
@@ -393,7 +396,7 @@ test('upgrade: tombstones of earlier versions become erasures with their times, 
     };
     await makeTombstone('old-canary');
     await migrate(own.url);
-    // By a control plane of the version before, which still runs.
+    // Created by a control plane of the previous version, which still runs.
     await makeTombstone('young-canary');
     for (const table of ['visitors', 'visitor_identities']) {
       expect((await ownPool.query(`select * from ${table}`)).rows).toEqual([]);
@@ -432,7 +435,7 @@ test('upgrade: suppressions of earlier versions apply, are listed and can be rem
     await suppressAsBefore(account, 'old@example.com');
     await suppressAsBefore(other, 'old@example.com');
     await migrate(own.url);
-    // By a control plane of the version before, which still runs.
+    // Suppressed by a control plane of the previous version, which still runs.
     await suppressAsBefore(account, 'young@example.com');
     const store = createVisitorStore(ownPool);
     for (const value of ['old@example.com', 'young@example.com']) {

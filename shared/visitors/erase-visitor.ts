@@ -27,7 +27,7 @@ export type ErasureRequest = {
   readonly reference?: string | undefined;
 };
 
-/** What an erasure removed; without ids if there was no such visitor. */
+/** What an erasure removed; without ids if there was no visitor to erase. */
 export type Erased = {
   readonly erasureId: string;
   /** The visitor's own id first, then its aliases. */
@@ -65,7 +65,7 @@ export type AnnouncedErasure = {
   readonly identifiers: readonly Identifier[];
   /** Ms since the epoch. */
   readonly atMs: number;
-  /** The erasure is not finished; it is announced again with its final time. */
+  /** Whether the erasure is unfinished, and will be announced again with its final time. */
   readonly isAhead: boolean;
 };
 
@@ -182,7 +182,7 @@ async function deleteVisitor(db: Queryable, accountId: string, id: string): Prom
 const clusterTriesMax = 10;
 
 /**
- * Locks a visitor and all visitors merged into it. Returns their ids, the visitor's own first; none if there is no
+ * Locks a visitor and all visitors merged into it. Returns their ids, the visitor's own first; empty if there is no
  * visitor.
  */
 async function lockCluster(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
@@ -190,7 +190,8 @@ async function lockCluster(db: Queryable, accountId: string, id: string): Promis
   for (let tries = 0; tries < clusterTriesMax; tries += 1) {
     const root = await findRoot(db, accountId, { id });
     const cluster = root === undefined ? [] : await clusterOf(db, accountId, root.id);
-    // During the wait for the lock other visitors may have been merged into it, or it into another.
+    // While this waited for the lock, other visitors may have been merged into the visitor, or the visitor into
+    // another.
     if (cluster.length === locked.length && cluster.every((one, index) => one === locked[index])) return cluster;
     for (const ids of chunks(cluster)) {
       await lockVisitors(
@@ -236,7 +237,7 @@ async function deleteRows(db: Queryable, accountId: string, ids: readonly string
   };
 }
 
-/** Visitors per statement: a cluster may have very many. */
+/** Maximum number of visitors per statement; a cluster may have far more. */
 const chunkSize = 1_000;
 
 function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

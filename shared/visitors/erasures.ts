@@ -103,7 +103,7 @@ export async function insertErasures(
   );
 }
 
-/** Changes the time of an account's erasures that are recorded with `fromMs`. */
+/** Changes the time of an account's erasures from `fromMs` to `toMs`. */
 export async function moveErasures(db: Queryable, accountId: string, fromMs: number, toMs: number): Promise<void> {
   await db.query('update erasures set erased_at = $3 where account_id = $1 and erased_at = $2', [
     accountId,
@@ -112,7 +112,7 @@ export async function moveErasures(db: Queryable, accountId: string, fromMs: num
   ]);
 }
 
-/** Deletes a batch of erasures from before a time, except suppressions. */
+/** Deletes a batch of the erasures that are older than `beforeMs`, except suppressions. */
 export async function deleteOldErasures(db: Queryable, accountId: string, beforeMs: number): Promise<void> {
   await db.query(
     `delete from erasures where account_id = $1 and hash in (
@@ -124,7 +124,7 @@ export async function deleteOldErasures(db: Queryable, accountId: string, before
 
 const oldAtOnce = 1_000;
 
-/** After this time no event of an erased visitor can wait anywhere, in ms. */
+/** How long erasures are kept, in ms; after this time no event of an erased visitor can be waiting anywhere. */
 export const erasuresKeptMs = 400 * 86_400_000;
 
 /**

@@ -107,7 +107,7 @@ test('e-mail addresses: a public key cannot add an address to a visitor whose ad
   expect(identitiesOf(plan([sentWith('public', event)], from))).toEqual([]);
   const result = plan([event], from);
   expect(identitiesOf(result)).toEqual(['email d@b.c u']);
-  // Written although no property changed, so that caches with the visitor learn of the address.
+  // The visitor is written although no property changed, so that caches of the visitor learn the address.
   expect(result.writes).toMatchObject([{ id: 'u', emails: 2 }]);
 });
 
@@ -176,7 +176,7 @@ test('sign-in: a repeated sign-in writes nothing, and the device’s own person 
   const byPublic = plan([sentWith('public', signIn)], from);
   expect([ids(byPublic), byPublic.writes, sumLeftOut(byPublic.outcomes).notOverwritten]).toEqual([['w'], [], 0]);
   expect(plan([signIn], from).writes).toEqual([]);
-  // A device that a server knows; a public key signed in the same person before.
+  // A device that a server has identified, and on which an event with a public key signed the same person in earlier.
   const ofPage = known(
     [knownPerson('d', 'a', { signedInAs: 'w', setByServer: 1 }), knownPerson('w', 'b')],
     [['external_id', 'b', 'w']],

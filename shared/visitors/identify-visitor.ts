@@ -37,8 +37,8 @@ export function findByEmail(
 
 /**
  * Gives an event to the visitor of its e-mail address. No visitors are merged: the device is signed in, and an
- * externalId without an owner is added. A public key adds none, because the owner of the externalId could then change
- * the visitor.
+ * externalId without an owner is added. A public key adds no externalId, because its owner could then change the
+ * visitor.
  */
 export function followEmail(account: AccountVisitors, event: PlannedEvent, visitor: Working): Working {
   const { userId, externalIds } = event.claim;
@@ -81,7 +81,7 @@ function signIn(account: AccountVisitors, event: PlannedEvent, externalId: strin
     return made;
   }
   if (userId === undefined) return person;
-  // The person is signed in there already, but now a server may confirm the sign-in.
+  // The person is already signed in on the device, but now a server may confirm the sign-in.
   const one = device === person ? undefined : account.join(event, device ?? account.create(userId), person, false);
   if (one === undefined) account.tieDevice(event, userId, person);
   return one ?? person;

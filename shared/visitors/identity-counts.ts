@@ -68,7 +68,7 @@ export type IdentityFigure = {
   readonly lastAt: Date;
 };
 
-/** Sums by source and reason since an hour, largest first. */
+/** Sums of the counts from the hour of `since` on, by source and reason, largest first. */
 export async function readIdentityCounts(
   db: Queryable,
   accountId: string,

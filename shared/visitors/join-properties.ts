@@ -17,7 +17,7 @@ export function joinTimed(earlier: TimedProperties, later: TimedProperties): Tim
 
 type Write = { readonly atMs: number; readonly given: Record<string, unknown> };
 
-/** The writes that produce these properties from none, in the order of their times, clears first. */
+/** The writes that build these properties from an empty object, in the order of their times; clears come first. */
 function writesOf({ value, times }: TimedProperties): readonly Write[] {
   const writes = new Map<number, Write>();
   const at = (key: string): Record<string, unknown> => {
@@ -46,6 +46,6 @@ function writesOf({ value, times }: TimedProperties): readonly Write[] {
   return [...clears, ...[...writes.values()].toSorted((a, b) => a.atMs - b.atMs)];
 }
 
-/** Whether the time is that of a clear: the property is absent, or its members were set since. */
+/** Whether the property's time is that of a clear: the property is absent, or its members were set later. */
 const isClear = (value: JsonObject, name: string): boolean =>
   !Object.hasOwn(value, name) || (name === 'consent' && isJsonObject(value[name]));

@@ -12,7 +12,7 @@ import type { VisitorTouch } from './visitor-store.ts';
 /** Visitors in their current state in the database. */
 export type LoadedVisitors = { of(accountId: string): KnownVisitors; all(): StoredVisitor[] };
 
-/** `erasures`: of the touches' accounts, read before the visitors. */
+/** `erasures`: the erasures in the touches' accounts, read before the visitors. */
 type ToLoad = { readonly touches: readonly VisitorTouch[]; readonly erasures: ErasuresByAccount };
 
 /** The cache, and the reading that began before any visitor was read. */

@@ -4,9 +4,9 @@ import type { MergeCause, VisitorMerge } from './visitor-rows.ts';
 import type { Queryable } from './visitor-statements.ts';
 import { uuidArray } from './visitor-statements.ts';
 
-/** Records of merges into one visitor, at most, including undone ones; the next record removes the oldest. */
+/** Maximum number of records of merges into one visitor, including undone ones; the next record removes the oldest. */
 export const recordsMax = 100;
-/** Identities that a record names, at most. */
+/** Maximum number of identities in a record. */
 const identitiesMax = 1_000;
 
 /**
@@ -117,7 +117,7 @@ export type RecordedMerge = {
   readonly undone_by: string | null;
 };
 
-/** Merges of these visitors with a `number` below `before`, newest first. */
+/** Lists the merges of these visitors that have a `number` below `before`, newest first. */
 export async function listMerges(
   db: Queryable,
   accountId: string,

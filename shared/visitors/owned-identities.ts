@@ -29,7 +29,7 @@ export class OwnedIdentities {
     return owner;
   }
 
-  /** The owner of the first value that has one. */
+  /** The owner of the first value that has an owner. */
   ownerOf(kind: IdentityKind, values: readonly string[]): Working | undefined {
     for (const value of values) {
       const owner = this.owner(kind, storedIdentity(value));

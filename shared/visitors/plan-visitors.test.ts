@@ -127,7 +127,7 @@ const erasedAt = (atMs: number, isSuppressed = false): Record<string, Erasure> =
   Object.fromEntries(Object.keys(erasedIdentifiers).map((key) => [key, { atMs, isSuppressed }]));
 
 test('planVisitors: an event with an erased identifier, received before or at the erasure, is dropped and changes nothing', () => {
-  // A new visitor may have its identifiers by then.
+  // By then a new visitor may have the identifiers.
   for (const from of [
     known([], [], erasedAt(1_000)),
     known([stored('v')], [['external_id', 'x', 'v']], erasedAt(1_000)),

@@ -35,8 +35,8 @@ export type VisitorPlan = {
 };
 
 /**
- * Decides the effect of events in their order, and changes nothing itself. Order of resolution: externalId, then
- * userId, then e-mail, each looked up or created, else a new visitor.
+ * Decides the effect of events in their order, and changes nothing itself. An event's visitor is looked up by
+ * externalId, then by userId, then by e-mail address; if there is none, it is created.
  *
  * A visitor with an externalId is a known person. An event with a userId and an externalId ties the device to that
  * person: the device's visitor, if it has no externalId, merges with the person (the older id stays); another known
@@ -80,7 +80,7 @@ function applyTouch(account: AccountVisitors, touch: VisitorTouch): VisitorOutco
   const { claim, given, receivedAtMs, sentWith, limits = defaultIdentityLimits } = touch;
   if (isErased(claim, receivedAtMs, account.known)) return { kind: 'erased' };
   const byEmail = findByEmail(account, claim, limits, tiesAsServer(sentWith, claim));
-  // An e-mail address that decides is not the identifier that a server signed.
+  // If the e-mail address decides, the server's signature does not count: it covers another identifier.
   const trust = byEmail !== undefined && sentWith === 'signed' ? 'public' : sentWith;
   const event = new PlannedEvent(touch, trust);
   const found = byEmail ?? findKnown(account, claim, event.tiesAsServer);

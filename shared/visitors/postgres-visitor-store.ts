@@ -38,7 +38,7 @@ export type VisitorStoreOptions = {
   /** Approximate memory limit of the visitor cache. Default 64 MiB. */
   readonly cacheBytesMax?: number;
   /**
-   * Known visitors come from the cache for this long after the last check for changes, in ms. Default 0; resolvers use
+   * How long known visitors come from the cache after the last check for changes, in ms. Default 0; resolvers use
    * `memoryTrustedMs`.
    */
   readonly trustedMs?: number;
@@ -72,8 +72,8 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const changes = new VisitorChanges(pool, cache, options.trustedMs ?? 0);
 
   /**
-   * Distinguishes values that the database will never accept, visitors for which it fails, and an unavailable database:
-   * right after the failure it writes a visitor of no account and rolls that back.
+   * Distinguishes values that the database will never accept, visitors for which it fails, and an unavailable database.
+   * To find out, right after the failure it writes a visitor that belongs to no account, and rolls that back.
    */
   const classify = async (doing: string, error: unknown): Promise<Error> => {
     if (error instanceof VisitorsUnavailableError) return error;
@@ -99,7 +99,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const fromMemory = (touches: readonly VisitorTouch[]): readonly VisitorOutcome[] | undefined => {
     const newestMs = touches.reduce((newest, { receivedAtMs }) => Math.max(newest, receivedAtMs), -Infinity);
     const marks = changes.trusted(newestMs);
-    // An event received before an erasure may belong to the erased visitor, even if another one has its identifiers
+    // An event received before an erasure may belong to the erased visitor, even if another visitor has its identifiers
     // now.
     if (marks === undefined || touches.some(({ receivedAtMs }) => receivedAtMs <= marks.newestAtMs)) return undefined;
     return settleAll(touches, cache);
@@ -226,7 +226,7 @@ const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A database that takes longer than this to write one new visitor is slow for all visitors, in ms. */
+/** A limit for writing one new visitor, in ms: a database that takes longer is slow for all visitors. */
 const quickMs = 2_000;
 const nobodysAccount = '00000000-0000-0000-0000-000000000000';
 
@@ -250,7 +250,7 @@ type PlanWritten = {
   readonly updated: number;
 };
 
-/** Another writer changed one of the rows since they were read. The transaction must be rolled back. */
+/** Another writer changed one of the rows after they were read. The transaction must be rolled back. */
 class ConcurrentWriteError extends Error {
   readonly code = 'concurrent_write';
 }
@@ -295,7 +295,7 @@ function expectAll(written: number, wanted: number, what: string): void {
   if (written !== wanted) throw new ConcurrentWriteError(`writing ${what}: another writer was first`);
 }
 
-/** Both are in the order of keys and of the same length. */
+/** Both lists are in the order of keys and of the same length. */
 function match(writes: readonly VisitorWrite[], rows: WrittenVisitor[]): [VisitorWrite, WrittenVisitor][] {
   const sorted = inKeyOrder(rows);
   return writes.flatMap((write, index) => {

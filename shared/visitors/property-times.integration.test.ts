@@ -55,7 +55,7 @@ test('property times: an older event that arrives late overwrites nothing, also 
   const first = createVisitorStore(pool);
   const given = { plan: 'pro', city: null, custom_properties: { seats: 5 }, consent: { ads: false } };
   await first.resolve([touch(account, ana, { said: 100, given })]);
-  // An import, and an offline phone.
+  // Late values, such as those of an import or an offline phone.
   const late = {
     plan: 'free',
     city: 'Oslo',
@@ -158,7 +158,7 @@ test('property times: known visitors who bring nothing new are not written, and 
     );
   await store.resolve(all(10));
   const before = await rowsOf(account);
-  // The same events again: in order, late, with a fresh cache, and cleared again.
+  // Resolves the same events, including their clears, with newer times, with older times, and with a fresh cache.
   for (const [said, by] of [
     [20, store],
     [5, store],

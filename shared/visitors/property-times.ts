@@ -36,10 +36,13 @@ export function pathOfKey(key: string): readonly [name: string, member: string |
 /** The key of a container's member. */
 export const memberKey = (container: Container, name: string): string => `${containers.get(container) ?? ''}${name}`;
 
-/** Cleared names with a stored time, at most: the newest ones; names that are too long have none. */
+/** Maximum number of cleared names with a stored time: the newest ones. A name that is too long has no stored time. */
 const clearedMax = 64;
 const clearedCharactersMax = 256;
-/** Properties with a time of their own, at most. If there are more, the oldest ones share the newest of their times. */
+/**
+ * Maximum number of properties with a time of their own. If there are more, the oldest ones share the newest of their
+ * times.
+ */
 const ownTimesMax = 512;
 
 /** The times, reduced to the limits `ownTimesMax` and `clearedMax`. */
@@ -58,7 +61,7 @@ export function boundedTimes(times: PropertyTimes, value: JsonObject): PropertyT
 
 /**
  * The stored form of the times: `[base, [time, key, …], …]`. A present property without an entry has the time `base`,
- * so that the times of a visitor with all properties from one event take 15 bytes. Undefined if there are none.
+ * so that the times of a visitor with all properties from one event take 15 bytes. Undefined if there are no times.
  */
 export function encodeTimes(times: PropertyTimes, value: JsonObject): string | undefined {
   if (times.size === 0) return undefined;
@@ -105,7 +108,7 @@ function presentKeys(value: JsonObject): readonly string[] {
   });
 }
 
-/** The most frequent time; 0 counts as one. */
+/** The most frequent time; 0 counts as a time. */
 function baseOf(times: readonly number[]): number {
   const counts = new Map<number, number>();
   let base = 0;

@@ -18,7 +18,7 @@ export const signedInBit = 8;
 
 export const isSignedInByServer = (bits: number): boolean => (bits & signedInBit) !== 0;
 
-/** The bits of a row after a visitor, another one or its own again, signed in on its device. */
+/** The bits of a row after its own visitor, or another one, signed in on its device. */
 export const afterSignIn = (bits: number, byServer: boolean): number =>
   byServer ? bits | signedInBit : bits & ~signedInBit;
 
@@ -33,7 +33,8 @@ export const mergedBits = (survivor: number, loser: number) => ({
 
 /**
  * Whether an event with only a device's id belongs to the person signed in on the device. A person signed in by a
- * public key does not receive a server's events for a visitor that a server knows: otherwise anyone could obtain them.
+ * public key does not receive a server's events for a visitor that a server knows: otherwise anyone could obtain these
+ * events.
  */
 export const followsSignIn = (isServer: boolean, rowBits: number, ownBits: number): boolean =>
   !isServer || isSignedInByServer(rowBits) || (ownBits & ~signedInBit) === 0;

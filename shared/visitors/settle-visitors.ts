@@ -17,7 +17,7 @@ export function settleVisitors(
   const open = new Set<string>();
   return touches.map((touch) => {
     if (open.has(touch.accountId)) return undefined;
-    // An event received before an erasure may belong to the erased visitor, even if another one has its identifiers
+    // An event received before an erasure may belong to the erased visitor, even if another visitor has its identifiers
     // now.
     const isLater = touch.receivedAtMs > (erasures.get(touch.accountId)?.newestAtMs ?? -Infinity);
     const entry = isLater ? settledVisitor(touch, cache) : undefined;
@@ -30,7 +30,10 @@ export function settleVisitors(
   });
 }
 
-/** The outcomes of all touches; undefined, and nothing is counted, if `settleVisitors` would leave one undefined. */
+/**
+ * The outcomes of all touches. If `settleVisitors` would leave an outcome undefined, returns undefined and counts
+ * nothing.
+ */
 export function settleAll(
   touches: readonly VisitorTouch[],
   cache: VisitorCache,

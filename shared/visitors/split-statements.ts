@@ -7,8 +7,9 @@ type Objects = { readonly current: string; readonly merged: string; readonly bef
 
 /**
  * SQL: the members of an object after a merge is undone. A member with the value that the merge gave it gets its
- * previous value; a member that was written since stays. The current object, the one after the merge and the one before
- * it are expressions; `written` is the value of a member that was written since, and `p` is the alias of its values.
+ * previous value; a member that was written since stays. `current`, `merged` and `before` are expressions for the
+ * object now, after the merge and before it. `written` is an expression for the value of a member that was written
+ * since; `p` is the prefix of aliases, which `written` may use.
  */
 const membersBefore = ({ current, merged, before }: Objects, p: string, written: string): string => `(
   select coalesce(jsonb_object_agg(${p}_value.key, ${p}_value.value) filter (where ${p}_value.value is not null), '{}')

@@ -5,7 +5,7 @@ import { deleteOldErasures, erasuresKeptMs, insertErasures } from './erasures.ts
 import type { Identifier } from './visitor-identity.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** Suppressions of an account, at most. */
+/** Maximum number of suppressions of an account. */
 export const suppressionsMax = 1_000_000;
 
 export type SuppressionRequest = {
@@ -79,7 +79,7 @@ async function suppressFree(
   }
   const sinceMs = now();
   if (created.length > 0) {
-    // A writer that has already read the erasures must find a newer one.
+    // A writer that has already read the erasures must find a newer erasure.
     const atMs = Math.max(sinceMs, (await newestErasureMs(client)) + 1);
     const suppression = { sinceMs, erasureId: undefined, reference };
     await insertErasures(client, { accountId, atMs, suppression }, created);

@@ -115,7 +115,8 @@ test('trusted memory: a query that was sent before the memory is distrusted does
 });
 
 /**
- * Makes a store check for changes right before a commit, so that its memory is trusted for the longest time after it.
+ * Makes a store check for changes right before a commit, so that the store trusts its memory as long as possible after
+ * it.
  */
 async function trustNow(store: PostgresVisitorStore, ...touches: VisitorTouch[]): Promise<void> {
   store.distrust();

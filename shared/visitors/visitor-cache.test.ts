@@ -94,7 +94,7 @@ test('visitor cache: an older row does not take the place of a newer one that is
   read(row('a', 2));
   expect(cache.visitor(account, 'a')?.row.version).toBe(3);
   cache.noteChange(account, 'a', 4);
-  // As if the database had been restored.
+  // This version is older than the reported change, as after a restore of the database.
   read(row('a', 2));
   expect(cache.visitor(account, 'a')?.row.version).toBe(2);
 });

@@ -6,7 +6,7 @@ export class CachedVisitor {
   row: StoredVisitor;
   /** Number of the span, begun by `beginFollowing`, in which the row is unchanged; `never` if it may have changed. */
   span: number;
-  /** Whether it was requested since the last search for an entry to remove. */
+  /** Whether the visitor was requested since the last search for an entry to remove. */
   isUsed = false;
   bytes = 0;
   readonly identities: { readonly kind: IdentityKind; readonly value: string }[] = [];
@@ -131,7 +131,7 @@ export class VisitorCache {
     if (entry?.row === row) entry.span = this.#spanOf(row, reading);
   }
 
-  /** Stores rows that this process wrote: identities that it did not write still lead to the rows that it knew. */
+  /** Stores rows that this process wrote. Identities that it did not write still lead to the rows in the cache. */
   takeWritten({ visitors, newIdentities, cleared }: WrittenVisitors, reading: Reading): void {
     for (const { accountId, visitorId } of cleared) {
       const entry = this.#accounts.get(accountId)?.visitors.get(visitorId);
@@ -261,13 +261,16 @@ export type CacheFigures = {
 const entryBytes = 500;
 const identityBytes = 150;
 
-/** The text, its part of lines, about three bytes per character for the object, and the times with their map. */
+/**
+ * Bytes of the text, of the visitor's part of a log line, of the object (about three per character) and of the times
+ * with their map.
+ */
 const bytesOf = ({ id, properties }: StoredVisitor): number =>
   entryBytes + id.length * 3 + properties.text.length * 5 + (properties.timesText?.length ?? 0) * 3;
 
 const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The version of a row that became known while it was read; 0 for none. */
+/** The version of a row's change that became known while the row was read; 0 if no change became known. */
 const changeOf = ({ accountId, id }: StoredVisitor, { changed }: Reading): number =>
   changed.size === 0 ? 0 : (changed.get(changeKey(accountId, id)) ?? 0);
 

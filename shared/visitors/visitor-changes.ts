@@ -5,13 +5,15 @@ import { allVisitors, deleteVisitorChanges, selectVisitorChanges } from './visit
 import type { Queryable, VisitorChangesFound } from './visitor-statements.ts';
 
 /**
- * After a longer gap between two reads of changes, in ms, every cache entry must be confirmed. Changes are kept several
- * times as long.
+ * Maximum time between two reads of changes, in ms; after a longer gap every cache entry must be confirmed. Changes are
+ * kept several times as long.
  */
 const gapMaxMs = 60_000;
 const keptMs = 5 * gapMaxMs;
 
-/** Statements whose changes are read at once. If there are more, every cache entry must be confirmed. */
+/**
+ * Maximum number of statements whose changes are read at once. If there are more, every cache entry must be confirmed.
+ */
 const statementsMax = 500;
 
 /** Errors of a database without the latest migration or roles: undefined table, insufficient privilege. */

@@ -6,7 +6,7 @@ import { forceIndexScans } from '../postgres/force-index-scans.ts';
 import { assertWritable } from '../postgres/writable-session.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
-  /** Connections, at most. A batch of visitors uses one. */
+  /** Maximum number of connections. A batch of visitors uses one connection. */
   readonly connectionsMax: number;
   /** Shown in the server's list of connections. */
   readonly name: string;
@@ -40,7 +40,7 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
   });
   pool.on('error', options.onIdleError);
   // The pool listens for errors of idle connections only. A connection that breaks during hand-over emits an error,
-  // which would end the process without a listener; the next statement fails anyway.
+  // which without a listener would end the process; the next statement fails anyway.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }

@@ -58,7 +58,7 @@ export class VisitorProperties implements TimedProperties {
 
   /** Whether the properties nest deeper than so many levels. */
   nestDeeperThan(levels: number): boolean {
-    // The last checked depth is not checked again: callers nearly always request the same one.
+    // The last checked depth is not checked again: callers nearly always request the same depth.
     if (this.#levels === levels) return false;
     if (textNestsDeeper(this.text, levels)) return true;
     this.#levels = levels;
@@ -79,7 +79,10 @@ export class VisitorProperties implements TimedProperties {
     return become(this, applyTimed(this, given, forced === undefined ? { atMs } : { atMs, forced }));
   }
 
-  /** The properties of this visitor merged with another's: the last write of each wins, at equal times the other's. */
+  /**
+   * The properties of this visitor merged with another's: the last write of each property wins; at equal times the
+   * other visitor's value wins.
+   */
   mergedWith(other: VisitorProperties): VisitorProperties {
     return become(this, joinTimed(this, other));
   }

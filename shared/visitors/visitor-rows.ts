@@ -13,13 +13,13 @@ export type StoredVisitor = {
   /** The visitor that this one was merged into. */
   readonly mergedInto: string | undefined;
   /**
-   * The visitor of events with only this id, after another person signed in on the device. If undefined, or if that
-   * visitor was erased: this visitor.
+   * The visitor to which events with only this id belong, once another person has signed in on the device. If the field
+   * is undefined, or its visitor was erased, these events belong to this row's visitor.
    */
   readonly signedInAs: string | undefined;
   /** Bits of properties that a server source set, see `bitOfProperty`. */
   readonly setByServer: number;
-  /** Ids of the visitor's undone merges: no sign-in merges two visitors that share one. */
+  /** Ids of the visitor's undone merges: no sign-in merges two visitors that have one of these ids in common. */
   readonly apart: readonly string[];
   /**
    * Numbers of the visitor's externalIds, e-mail addresses and merged ids; for an older row, only the ones added since
@@ -29,13 +29,12 @@ export type StoredVisitor = {
   readonly emails: number;
   readonly aliases: number;
   /**
-   * The row is too large to be read, written by a build without a limit. Its properties are empty here, and it is never
-   * written.
+   * Whether the row is too large to be read; a build without a limit wrote it. Its properties are empty here, and it is
+   * never written.
    */
   readonly isUnreadable?: boolean;
 };
 
-/** The erasure of an identifier. */
 export type Erasure = {
   /** Ms since the epoch. */
   readonly atMs: number;
@@ -43,7 +42,7 @@ export type Erasure = {
   readonly isSuppressed: boolean;
 };
 
-/** Which events must be compared with erasures, of an account or of all accounts. */
+/** Decides which events of an account, or of all accounts, must be compared with erasures. */
 export type ErasureMarks = {
   /**
    * Time of the last erasure, in ms since the epoch. No event received after it is dropped, unless an identifier is
@@ -117,7 +116,7 @@ export type MergeRecord = {
 
 /** The state of a visitor before a merge. */
 export type MergedState = {
-  /** Undefined: the properties of its row, which PostgreSQL copies. */
+  /** Undefined if PostgreSQL copies the properties from the visitor's row. */
   readonly properties: VisitorProperties | undefined;
   readonly setByServer: number;
   readonly apart: readonly string[];

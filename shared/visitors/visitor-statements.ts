@@ -13,7 +13,7 @@ export type Queryable = Pick<Pool | ClientBase, 'query'>;
 export type VisitorAsked = {
   readonly accountId: string;
   readonly id: string;
-  /** The row that the caller already has: the stored one is read only if it differs. */
+  /** The row that the caller already has: the stored row is read only if it differs. */
   readonly known: KnownRow | undefined;
 };
 
@@ -78,7 +78,6 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
 
 export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
 
-/** Reads the visitors of identities. */
 export async function selectIdentities(db: Queryable, asked: readonly IdentityAsked[]): Promise<IdentityFound[]> {
   if (asked.length === 0) return [];
   const { rows } = await db.query<VisitorRecord & { kind: IdentityKind; value: string }>({
@@ -127,9 +126,9 @@ type ChangesRecord = {
 };
 
 /**
- * Reads which visitors were changed by transactions committed since `snapshot` (without it, only the current snapshot),
- * and the time of the last erasure. At most `statementsMax` statements are read: while a transaction stays open for
- * long, all transactions since its beginning are read again.
+ * Reads which visitors were changed by transactions committed since `snapshot`; without `snapshot` it reads no changes.
+ * Also reads the current snapshot and the time of the last erasure. At most `statementsMax` statements are read: while
+ * a transaction stays open for long, all transactions since its beginning are read again.
  */
 export async function selectVisitorChanges(
   db: Queryable,
@@ -319,8 +318,8 @@ export const uuidArray = (ids: readonly string[]): string | null => (ids.length 
 const devicesPerStatement = 1_000;
 
 /**
- * Signs visitors out of devices, whose events then belong to the devices' own visitors again, in statements of bounded
- * size.
+ * Signs visitors out of devices, in statements of bounded size. Events of a device then belong to its own visitor
+ * again.
  */
 export async function signOut(db: Queryable, accountId: string, ids: readonly string[]): Promise<void> {
   for (;;) {
@@ -354,7 +353,7 @@ function readWritten(row: WrittenRecord): WrittenVisitor {
 function readVisitor(row: VisitorRecord): StoredVisitor {
   return {
     version: row.version,
-    // The text of jsonb is not kept: it writes 1e308 as 309 digits, and adds spaces.
+    // PostgreSQL's text of the jsonb is not used: it writes 1e308 as 309 digits, and adds spaces.
     properties:
       row.properties === null
         ? VisitorProperties.none

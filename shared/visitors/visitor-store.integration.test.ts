@@ -27,7 +27,7 @@ const createDatabase = (options: TestDatabaseOptions = {}): Promise<TestDatabase
   createTestDatabase({ ...options, serverUrl: server.url });
 
 beforeAll(async () => {
-  // Changes of visitors are followed by snapshots, which show the transactions of all databases of a server.
+  // The store reads changes by snapshots, which show the transactions of all databases: it needs its own server.
   server = await startTestPostgres();
   database = await createDatabase();
   await migrate(database.url);
@@ -112,7 +112,7 @@ test('visitor store: a look-up resolves a visitor with nothing to write, while o
   ];
   const { outcomes, write } = await store.lookUp(touches);
   expect(outcomes).toMatchObject([undefined, { id: 'u', created: false }, undefined]);
-  // Writes of others meanwhile are kept: the known touch is not decided again, all others are.
+  // Another store writes meanwhile. Its writes are kept: only the touches of the other account are decided again.
   await createVisitorStore(pool).resolve([
     touch(known, { userId: 'u' }, { city: 'Rome' }),
     touch(other, { userId: 'n' }, { zip: '1' }),
@@ -208,7 +208,7 @@ test('visitor store: eight writers over one externalId make one visitor and lose
   for (const ids of all) expect(ids).toEqual(all[0]);
   const store = createVisitorStore(pool);
   const hot = await store.find(account, { externalId: 'hot' });
-  // Including the externalId itself.
+  // The properties of all writers, and the externalId.
   expect(Object.keys(hot?.properties ?? {})).toHaveLength(writers * rounds + 1);
   for (let round = 0; round < rounds; round += 1) {
     const found = await store.find(account, { externalId: `x${round}` });
@@ -343,7 +343,7 @@ test('visitor store: numbers that the database writes with more digits are retur
     'select length(properties::text) as characters from visitors where account_id = $1',
     [account],
   );
-  // Otherwise the test would prove nothing.
+  // For this test PostgreSQL must write more digits than were sent.
   expect(written.rows[0]?.characters).toBeGreaterThan(400_000);
   const { outcomes } = await createVisitorStore(pool).resolve([
     touch(account, { userId: 'numbers' }, { city: 'Wien' }),
@@ -415,7 +415,7 @@ test('visitor store: a change is seen when it is committed, however long ago it 
       `update visitors set properties = '{"city":"Rome"}', version = version + 1 where account_id = $1`,
       [account],
     );
-    // Changes by others are seen meanwhile, and the pending one is not mistaken for one of them.
+    // Meanwhile the store reads the changes of others; it must still read the pending change once that is committed.
     for (let n = 0; n < 3; n += 1) {
       expect(await cityOf()).toMatchObject(is('Oslo'));
       await createVisitorStore(pool).resolve([touch(account, { userId: `n${n}` }, { n })]);
@@ -530,7 +530,7 @@ test('visitor store: a store with a cache returns what a store without one retur
       idOf(outcome),
       outcome?.kind === 'resolved' && outcome.properties.value,
     ]);
-  // One call each, because an unknown touch of a call affects the touches after it.
+  // One call for each touch, because an unknown touch in a call affects the touches after it.
   const lookUpEach = (store: PostgresVisitorStore) =>
     Promise.all(looks.map(async (one) => (await store.lookUp([one])).outcomes[0]));
   const looks = (['server', 'public', 'test'] as const).flatMap((trust) =>
@@ -632,7 +632,7 @@ test('visitor store: changes are deleted once every live reader has read them; c
       await minutesLater(6);
       expect(await noted()).toEqual([]);
     }, waiting);
-    // A store that has not checked for so long trusts no entry.
+    // A store that has not checked for changes for so long trusts no cache entry.
     await pool.query('update visitors set version = version + 1 where account_id = $1', [account]);
     const { confirmed } = store.cache;
     await store.lookUp([touch(account, { userId: 'a' })]);
@@ -644,7 +644,7 @@ test('visitor store: changes are deleted once every live reader has read them; c
 
 const plansMade = [
   { when: 'the tables are empty', first: 0 },
-  // As if the tables had been analyzed while they were small: the planner then expects one visitor per account.
+  // The state after an analysis of small tables: the planner expects one visitor per account.
   { when: 'each account has one visitor', first: 50 },
 ];
 
@@ -700,7 +700,7 @@ test.each(plansMade)('visitor store: plans made while $when read only a few rows
   }
 });
 
-/** A transaction in another database of the server, as other test files have them; returns how to end it. */
+/** Begins a transaction in another database of the server, as other test files do; returns a function that ends it. */
 async function beginElsewhere(): Promise<() => Promise<void>> {
   const other = await createDatabase();
   const client = new pg.Client({ connectionString: other.url });

@@ -42,7 +42,7 @@ export type LeftOut = Readonly<Record<LeftOutReason, number>>;
 export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0, full: 0, overLimit: 0 };
 
 export type VisitorOutcome =
-  /** `properties`: after this event. `created`: whether this event created the visitor. */
+  /** `properties`: the visitor's properties after this event. `created`: whether this event created the visitor. */
   | {
       readonly kind: 'resolved';
       readonly id: string;
@@ -103,8 +103,8 @@ export type VisitorStore = {
    */
   resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
   /**
-   * As `resolve`, in two steps, for touches of several accounts: accounts with nothing to write do not wait for the
-   * others. Throws as `resolve` does.
+   * Like `resolve`, but in two steps, for touches of several accounts: accounts with nothing to write do not wait for
+   * the others. Throws the same errors.
    */
   lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
   /**

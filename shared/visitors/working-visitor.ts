@@ -48,7 +48,9 @@ export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined
   };
 }
 
-/** The merge of two visitors: the older one survives, with the properties of both; the later written ones win. */
+/**
+ * The merge of two visitors: the older one survives, with the properties of both; values that were written later win.
+ */
 export function mergeOf(a: Working, b: Working) {
   const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
   const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
@@ -83,7 +85,7 @@ export function becomeOne(survivor: Working, loser: Working): void {
 export const isKnown = ({ properties }: Pick<Working, 'properties'>): boolean =>
   typeof properties.value['external_id'] === 'string';
 
-/** A visitor with this many identifiers gets no further one. Pages that show a visitor read up to this number. */
+/** Maximum number of a visitor's identifiers; no more are added. Pages that show a visitor read up to this number. */
 export const identifiersMax = 1_000;
 
 /** The number of a visitor's identifiers, without its id. */
@@ -98,7 +100,8 @@ export function root(visitor: Working): Working {
   return found;
 }
 
-// Stored rows are older than new ones; at the same time the smaller id counts as older.
+// Stored rows count as older than new ones; of two rows with the same time, the one with the smaller id counts as
+// older.
 function isOlder(a: Working, b: Working): boolean {
   const aUs = a.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
   const bUs = b.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
@@ -117,7 +120,7 @@ export function causeOf({ isAlias, externalIds }: VisitorClaim, event: VisitorTo
   };
 }
 
-/** Undone merges of a visitor, at most; the oldest are forgotten. */
+/** Maximum number of undone merges that a visitor's row names; the oldest are removed. */
 const apartMax = 100;
 
 /** A new merge of two visitors ends the effect of their undone merges. */

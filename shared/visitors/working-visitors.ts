@@ -61,7 +61,6 @@ export class WorkingVisitors {
     });
   }
 
-  /** Replaces a visitor's properties. */
   change(visitor: Working, properties: VisitorProperties): void {
     this.#writes += 1;
     visitor.properties = properties;

@@ -138,7 +138,7 @@ const ofThrowingGetter = Object.defineProperty({}, 'bad', {
 const { proxy: ofRevokedProxy, revoke } = Proxy.revocable({}, {});
 revoke();
 
-/** Values that cannot be JSON or are odd or too large, and the value sent for such a property; undefined: left out. */
+/** Values that are unusual, too large or not JSON, and the value sent for each; undefined: the property is left out. */
 const values: readonly (readonly [name: string, value: unknown, sent: unknown])[] = [
   ['a BigInt', 10n, '10'],
   ['a BigInt inside', { deep: [10n] }, { deep: ['10'] }],
@@ -348,7 +348,7 @@ test('page script: an unsent withdrawal of consent is sent again under its old i
   await names();
   expect([answers, sent.length]).toEqual([[], 1]);
   call('track', 'After', {});
-  // A repeated decision takes nothing back.
+  // The same decision again withdraws nothing.
   call('consent', { ads: false });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(await names()).toEqual(['Before', '$identify']);

@@ -19,7 +19,7 @@ type Element = {
   readonly src: string;
   readonly dataset: Readonly<Record<string, string | undefined>>;
   readonly nonce?: string;
-  /** Absent on a document. */
+  /** A document does not have this method. */
   closest?(selector: string): Element | null;
 };
 type Page = {
@@ -74,7 +74,7 @@ const page = globalThis as unknown as Page;
 const { document, location, navigator, screen, history } = page;
 
 const heldMax = 500;
-/** Maximum events that are kept for the tag script until it is loaded. */
+/** Maximum number of events that are kept for the tag script until it is loaded. */
 const earlyMax = 50;
 const batchMax = 20;
 const lingerMs = 250;
@@ -276,7 +276,7 @@ function start(script: Element): void {
       writeCookie('sluice_consent', JSON.stringify(decided), yearS);
       consentToSend = true;
       page.sluice?.tags?.onConsent?.();
-      // The decision goes with the first waiting row, because all of them were consented to before, or are now.
+      // The first waiting row carries the decision, because all waiting rows were consented to before, or are now.
       add('$identify', {}, {});
       if (isAgreed()) withdrawal = undefined;
       else if (before) withdrawal = rows.at(-1)?.['distinctId'];

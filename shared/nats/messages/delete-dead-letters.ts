@@ -18,8 +18,8 @@ export type DeletedDeadLetters = {
 
 /**
  * Deletes the dead letters of a destination that match a filter, oldest first, within the bounds of one call. Letters
- * that arrive during the deletion stay. Without a filter all are deleted at once, unreadable ones included; with a
- * filter unreadable ones stay.
+ * that arrive during the deletion stay. Without a filter one call deletes all letters, even unreadable ones; with a
+ * filter unreadable letters stay.
  */
 export async function deleteDeadLetters(
   connection: LogConnection,

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await ensureTopology(connection, testTopology());
   firstMs = Date.now();
   for (let n = 0; n < 8; n += 1) {
-    // Letters of another destination lie between them.
+    // Between two letters lies a letter of another destination.
     await bury(randomUUID(), n);
     await bury(destinationId, n);
   }
@@ -53,7 +53,7 @@ async function bury(destination: string, n: number): Promise<void> {
 
 const wide = { bytesMax: 1024 ** 2, timeMs: 600_000 };
 
-/** Ids of the events; one entry for each page. */
+/** The event ids of each page, joined to one string. */
 async function pagesOf(filter: DeadLetterFilter, limit = 2, bounds = wide): Promise<string[]> {
   const pages: string[] = [];
   for (let beforeSeq: number | undefined; ;) {

@@ -27,13 +27,15 @@ export type DeadLetterPageRequest = {
 
 /** The bounds of one call. A page that reaches one of them is short. */
 export type DeadLetterBounds = {
-  /** Bytes read from the log for one page; the letter that reaches this number is the last. */
+  /** Bytes read from the log for one page. Reading stops after the letter that reaches this number. */
   readonly bytesMax: number;
   readonly timeMs: number;
 };
 
 export type ListOptions = DeadLetterBounds & {
-  /** Whether an event's visitor was erased after the event was received: such a letter is deleted and not listed. */
+  /**
+   * Whether an event's visitor was erased after the event was received; if so, the letter is deleted and not listed.
+   */
   readonly isErased: (event: ResolvedEvent) => boolean;
 };
 
@@ -43,8 +45,9 @@ const placesPerPull = 256;
 const silenceMaxMs = 5_000;
 
 /**
- * A page of the dead letters of a destination, newest first. Letters that this build cannot read are left out. With a
- * filter, at its bounds, or among letters of erased visitors, a page may be short or empty without being the last.
+ * A page of the dead letters of a destination, newest first. Letters that this build cannot read are left out. A page
+ * may be short or empty without being the last if there is a filter, if it reaches a bound, or if letters belong to
+ * erased visitors.
  */
 export async function listDeadLetters(
   connection: LogConnection,
@@ -95,7 +98,7 @@ export async function findDeadLetter(
 type Newest = {
   /** Newest first. */
   readonly seqs: readonly number[];
-  /** Whether older ones are left. */
+  /** Whether there are older messages. */
   readonly hasMore: boolean;
 };
 
@@ -113,7 +116,7 @@ async function findNewest(
   const { state } = await connection[client].jsm.streams.info(stream);
   const end = Math.min(beforeSeq, state.last_seq + 1);
   const behindEnd = await countFrom(connection, stream, subject, end);
-  // One more than requested shows whether there are older ones.
+  // One message more than requested shows whether there are older messages.
   const wanted = behindEnd + limit + 1;
   let low = state.first_seq;
   let high = (await countFrom(connection, stream, subject, low)) <= wanted ? low : end;
@@ -140,8 +143,8 @@ async function findNewest(
 }
 
 /**
- * The number of messages of a subject from a sequence on: the number that the server reports as pending for a consumer
- * that begins there.
+ * The number of messages of a subject at or after a sequence. The server reports it as the pending messages of a
+ * consumer that begins there.
  */
 async function countFrom(connection: LogConnection, stream: string, subject: string, seq: number): Promise<number> {
   const info = await connection[client].jsm.consumers.add(stream, {

@@ -8,7 +8,7 @@ export type LogMessage = {
   readonly data: Uint8Array;
   /** Sequence in the stream. */
   readonly seq: number;
-  /** Number of deliveries of this message, this one included. */
+  /** Number of deliveries of this message, including this delivery. */
   readonly timesHandedOut: number;
   /** When the stream stored it, in ms since the epoch. */
   readonly storedAtMs: number;
@@ -21,9 +21,9 @@ export type LogMessage = {
   ack(): void;
   /** Acknowledges the message and waits for the server's confirmation; false if none arrives within the deadline. */
   ackConfirmed(deadlineMs: number): Promise<boolean>;
-  /** Counts the message as finished from now on; its ack follows. */
+  /** Marks the message as finished now; its ack follows. */
   finish(): void;
-  /** Returns the message undone: it is delivered again, in order, before newer messages. */
+  /** Returns the unfinished message: it is delivered again, in order, before newer messages. */
   release(): void;
   /** Restarts the server's ack timeout while the work continues. */
   working(): void;
@@ -35,7 +35,7 @@ const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
 
 /** Records the outcome of the messages that a reader received. */
 export type MessageKeeper = {
-  /** False if another message has this sequence by now: the ack would count for the other one. */
+  /** False if the sequence now belongs to another message, which the ack would acknowledge instead. */
   acknowledged(message: LogMessage): boolean;
   finished(message: LogMessage): void;
   released(message: LogMessage): void;

@@ -94,7 +94,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
         const newest = Math.max(...blocks.map((name) => Number.parseInt(name, 10)));
         await damage(join(folder, `${newest}.blk`));
         server = await startTestNats({ storeDir, port });
-        // A request sent before the connection is back waits until its own deadline.
+        // First waits for the connection: a request sent earlier would wait until its own deadline.
         await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), {
           timeout: 45_000,
           interval: 20,

@@ -70,7 +70,7 @@ async function isLost(connection: LogConnection, { stream, seq }: LostMessage, w
   while (!connection[client].nc.isClosed()) {
     try {
       const { header } = await connection[client].jsm.streams.getMessage(stream, { seq });
-      // If the log lost its end and continued, another message has this sequence.
+      // If the log lost its newest messages and continued, another message may have this sequence.
       return header.get(predecessorHeader).split(' ', 1)[0] !== writer;
     } catch (error) {
       if (error instanceof NatsError && error.api_error !== undefined) return true;

@@ -10,13 +10,13 @@ export type ReadMessagesOptions = {
   readonly stream: string;
   readonly filterSubject: string;
   /**
-   * Where to begin: at the first message stored at or after a time, in ms since the epoch, or at the first with this
-   * sequence or a later one. Or read only the last message of each subject.
+   * Where to begin: at the first message stored at or after a time, in ms since the epoch, or at the first message with
+   * this sequence or a later sequence. `last-of-each-subject` reads only the last message of each subject.
    */
   readonly from: { readonly timeMs: number } | { readonly seq: number } | 'last-of-each-subject';
   /** What the server sends of each message. */
   readonly content: 'headers' | 'all';
-  /** Messages of one request; at most twice as many are in transit. */
+  /** Number of messages per request; two requests are open at a time. */
   readonly messagesPerPull: number;
   /** Called once for each message, in the order of the stream. `false` ends the reading. */
   onMessage(message: LogMessage): boolean | void;
@@ -30,13 +30,13 @@ export class ReadMessagesError extends Error {
 }
 
 const pullExpiresMs = 5_000;
-/** A pull that brings nothing for this long is abandoned, in ms. */
+/** Time without a message after which a pull is abandoned, in ms. */
 const pullSilenceMs = pullExpiresMs + 2_000;
-/** After a silence of this long the server is asked whether messages are left, in ms. */
+/** Time without a message after which the reader asks the server whether messages are left, in ms. */
 const askAfterMs = tickMs;
 
 /**
- * Reads the present messages of a subject. Returns how many there were. Continues after a lost connection. Acknowledges
+ * Reads the messages that a subject has now, and returns their number. Continues after a lost connection. Acknowledges
  * nothing.
  */
 export async function readMessages(connection: LogConnection, options: ReadMessagesOptions): Promise<number> {
@@ -72,8 +72,8 @@ const sizesPerPull = 256;
 const sizesSilenceMs = 5_000;
 
 /**
- * The total bytes of the messages of a subject (wildcards allowed) whose own subject `counts` accepts; `headBytes` are
- * added for each message.
+ * The total bytes of those messages under `filterSubject` (wildcards allowed) whose subject `counts` accepts, plus
+ * `headBytes` for each message.
  */
 export async function sumBytes(
   connection: LogConnection,
@@ -134,7 +134,7 @@ function pullAll(
     const subscription = connection[client].nc.subscribe(inbox, { callback: (_error, message) => receive(message) });
     const silence = setTimeout(() => end(() => resolve(false)), pullSilenceMs);
     let receivedBefore = -1;
-    // Messages may be removed before the server delivers them: then no last message tells that none is pending.
+    // If messages are removed before the server delivers them, no received message has a pending count of 0.
     const asking = every(askAfterMs, async () => {
       const isSilent = received === receivedBefore;
       receivedBefore = received;
@@ -162,7 +162,7 @@ function pullAll(
     };
     const receive = (pulled: Msg): void => {
       const message = readLogMessage(connection, pulled);
-      // A status of the server: a request ended early. The silence timer decides whether that matters.
+      // A status message of the server: a request ended early. The silence timer decides whether that matters.
       if (message === undefined || ended) return;
       silence.refresh();
       requested -= 1;
@@ -173,7 +173,7 @@ function pullAll(
           return;
         }
       } catch (error) {
-        // Another read of the message would fail in the same way.
+        // Reading the message again would fail in the same way.
         end(() =>
           reject(new ReadMessagesError(`reading ${message.subject}: a message cannot be read`, { cause: error })),
         );
@@ -198,7 +198,7 @@ async function isAllDelivered(
     const { num_pending: pending, delivered } = await connection[client].jsm.consumers.info(stream, name);
     return pending === 0 && delivered.consumer_seq === received;
   } catch {
-    // Asked again after the next silence, until the reading is abandoned.
+    // The reader asks again after the next silence, until it abandons the pull.
     return false;
   }
 }

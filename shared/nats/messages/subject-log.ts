@@ -41,7 +41,7 @@ export function readLast(
   return find(connection, stream, { last_by_subj: subject });
 }
 
-/** The sequence of a message and the id it was published under. */
+/** The sequence of a message and the id with which it was published. */
 export type StoredId = { readonly seq: number; readonly msgId: string };
 
 /** The sequence and id of the newest message on a subject; undefined if there is none. */
@@ -85,7 +85,7 @@ async function find(connection: LogConnection, stream: string, place: Place): Pr
   }
 }
 
-/** Fields of the client's message that its type lacks: the bytes as the server sent them. */
+/** The message's data as the server sent it, in base64: the client's type lacks these fields. */
 type AnsweredMessage = { readonly smr?: { readonly message?: { readonly data?: string } } };
 
 /**
@@ -120,7 +120,7 @@ async function readCopy(
     const answer = await nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify({ seq }), {
       timeout: copyTimeoutMs,
     });
-    // A status in place of a message: this server does not have the message, or not yet.
+    // A status code instead of a message: this server does not have the message, or does not have it yet.
     return (answer.headers?.code ?? 0) === 0 ? answer.data : undefined;
   } catch {
     return undefined;
@@ -159,13 +159,13 @@ export async function keepNewest(
   subject: string,
   keep: number,
 ): Promise<number> {
-  // The server reads 0 as no limit.
+  // The server reads a `keep` of 0 as no limit.
   const wish = keep < 1 ? {} : { keep };
   const { purged } = await connection[client].jsm.streams.purge(stream, { filter: subject, ...wish });
   return purged;
 }
 
-/** Removes one message. A missing one is no error. */
+/** Removes one message. Does not fail if the message is missing. */
 export async function deleteMessage(connection: LogConnection, stream: string, seq: number): Promise<void> {
   try {
     await connection[client].jsm.streams.deleteMessage(stream, seq, false);

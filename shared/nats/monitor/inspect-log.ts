@@ -127,7 +127,7 @@ function differences(wanted: object, found: object): readonly SettingDifference[
   });
 }
 
-/** Only the wanted entries of metadata: a server adds others. */
+/** Only the metadata entries that `wanted` has: a server adds others. */
 function onlyWanted(wanted: unknown, found: unknown): unknown {
   if (!isJsonObject(wanted) || !isJsonObject(found)) return found;
   return Object.fromEntries(Object.keys(wanted).map((key) => [key, found[key]]));

@@ -36,7 +36,7 @@ export type LogSources = {
   readonly logServers: Pick<LogServersWatch, 'mode' | 'servers'>;
 };
 
-/** Shows the log metrics of every service. */
+/** Adds the log metrics to a service's metrics page. */
 export function showLog(page: MetricsPage, { connection, logServers }: LogSources): void {
   page.show(logMetrics.logConnected, (add) => add(connection.connected ? 1 : 0));
   page.show(logMetrics.logReconnects, (add) => add(connection.reconnects));
@@ -74,7 +74,7 @@ function checksOf({ server }: LogSources['connection'], servers: readonly LogSer
     ...(storage === undefined ? [] : limitChecks(name, storage)),
     [name, 'cluster_tls', areRoutesEncrypted ?? true],
   ]);
-  // The connected server reports its version without a monitor port.
+  // The version of the connected server is known even if no monitor port reports it.
   const connected = server.name;
   if (connected === undefined || servers.some(({ name }) => name === connected)) return checks;
   return [...checks, [connected, 'version', isNewEnough(server.version ?? '')]];

@@ -1,11 +1,11 @@
 import { monitorUrls, readMonitor } from './read-monitor.ts';
 import type { MonitorPage } from './read-monitor.ts';
 
-/** What an acknowledged event survives: see `readDurability`. `detail` is a sentence for the operator. */
+/** Which failures an acknowledged event survives: see `readDurability`. `detail` is a sentence for the operator. */
 export type Durability =
   /** Every write is on disk before it is acknowledged. */
   | { readonly mode: 'fsync'; readonly detail: string }
-  /** A power cut may lose events acknowledged since the last flush, `flushEveryMs` ago at most. */
+  /** A power cut may lose events acknowledged since the last flush, which was at most `flushEveryMs` ago. */
   | { readonly mode: 'interval'; readonly flushEveryMs: number; readonly detail: string }
   | { readonly mode: 'unknown'; readonly detail: string };
 
@@ -27,7 +27,7 @@ export async function readDurability(
   return weakestOf(await Promise.allSettled(urls.map((url) => readMonitor(url, timeoutMs))));
 }
 
-/** The weakest durability of all servers; one that could not be read is `unknown`. */
+/** The weakest durability of all servers; a server that could not be read counts as `unknown`. */
 export function weakestOf(pages: readonly PromiseSettledResult<MonitorPage>[]): Durability {
   if (pages.length === 0) {
     return { mode: 'unknown', detail: 'only the monitor port of nats-server shows this: set NATS_MONITOR_URL' };

@@ -22,7 +22,7 @@ export type ClusterPort =
 
 const anyAddress: ReadonlySet<string | undefined> = new Set([undefined, '', '0.0.0.0', '::']);
 
-/** Reads a monitor port and the server's cluster port, as another server would. Throws MonitorError. */
+/** Reads a monitor port, and connects to the server's cluster port as another server would. Throws MonitorError. */
 export async function readExposure(monitorUrl: string, timeoutMs: number): Promise<LogExposure> {
   const { server_name: name = 'nats-server', cluster } = await readMonitor(monitorUrl, timeoutMs);
   const accounts = await readAccounts(monitorUrl, timeoutMs);

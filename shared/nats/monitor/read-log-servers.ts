@@ -16,10 +16,13 @@ export type LogServer = {
 };
 
 export type LogServerStorage = {
-  /** Bytes that all streams may take together: `max_file_store`, or the server's choice without it. */
+  /**
+   * Limit for the bytes of all streams together: `max_file_store`, or the server's own choice if that is not
+   * configured.
+   */
   readonly limitBytes: number;
   readonly isLimitGiven: boolean;
-  /** Bytes that the server's streams may take by their own limits. */
+  /** Sum of the size limits of the streams on the server, in bytes. */
   readonly reservedBytes: number;
   readonly usedBytes: number;
 };
@@ -32,10 +35,10 @@ export async function readLogServers(
   return (await readLogState(monitorUrlList, timeoutMs)).servers;
 }
 
-/** The servers, and what an acknowledged event survives on them. */
+/** The servers, and which failures an acknowledged event survives on them. */
 export type LogState = { readonly durability: Durability; readonly servers: readonly LogServer[] };
 
-/** The servers and their durability, as `readDurability` reports it, by one read of each server. */
+/** Reads each server once. Returns the servers and their durability, as `readDurability` reports it. */
 export async function readLogState(monitorUrlList: string | undefined, timeoutMs: number): Promise<LogState> {
   const urls = monitorUrls(monitorUrlList);
   const pages = await Promise.allSettled(urls.map((url) => readMonitor(url, timeoutMs)));
@@ -72,8 +75,9 @@ function storageOf({ jetstream: { config, stats } }: MonitorPage): LogServerStor
 const wholeUnits = [1024 ** 2, 1000 ** 2];
 
 /**
- * Whether a storage limit was probably configured; no page shows it. A server without a configured limit takes three
- * quarters, rounded down, of the bytes that are free at its start or already its own. Operators write whole megabytes.
+ * Whether a storage limit was probably configured; no page shows it. Without a configured limit a server takes three
+ * quarters, rounded down, of the bytes that are free, or that it already uses, when it starts. Operators write whole
+ * megabytes.
  */
 export function looksGiven(limitBytes: number): boolean {
   if (limitBytes <= 0) return false;

@@ -51,9 +51,7 @@ export async function readMonitor(baseUrl: string, timeoutMs: number): Promise<M
 
 const healthPage = Compile(Type.Object({ status: Type.String(), error: Type.Optional(Type.String()) }));
 
-/**
- * The fault that a nats-server's health page, `/healthz`, reports; undefined if it is healthy. Throws as `readMonitor`.
- */
+/** The fault that a nats-server's health page, `/healthz`, reports; undefined if it is healthy. Throws MonitorError. */
 export async function readComplaint(baseUrl: string, timeoutMs: number): Promise<string | undefined> {
   const { status, body, doing } = await ask(baseUrl, 'healthz', timeoutMs);
   if (!healthPage.Check(body)) throw new MonitorError(`${doing}: it is not the health page of a nats-server`);
@@ -62,7 +60,7 @@ export async function readComplaint(baseUrl: string, timeoutMs: number): Promise
 
 const accountsPage = Compile(Type.Object({ accounts: Type.Array(Type.String()) }));
 
-/** The names of the accounts on a nats-server, from `/accountz`. Throws as `readMonitor`. */
+/** The names of the accounts on a nats-server, from `/accountz`. Throws MonitorError. */
 export async function readAccounts(baseUrl: string, timeoutMs: number): Promise<readonly string[]> {
   const { body, doing } = await ask(baseUrl, 'accountz', timeoutMs);
   if (!accountsPage.Check(body)) throw new MonitorError(`${doing}: it is not the accounts page of a nats-server`);
@@ -77,7 +75,7 @@ async function ask(
   const { url, headers } = addressOf(baseUrl, page);
   const doing = `reading the monitor page at ${url.origin}`;
   try {
-    // Not fetch, which takes several times as long: each process reads this every few seconds.
+    // `fetch` would take several times as long, and each process reads this page every few seconds.
     const answer = await request(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
     const text = await answer.body.text();
     return { status: answer.statusCode, body: text.startsWith('{') ? JSON.parse(text) : text, doing };
@@ -94,7 +92,7 @@ export function monitorUrls(list: string | undefined): readonly string[] {
     .filter((url) => url !== '');
 }
 
-// A proxy in front of the monitor port may require a password; `request` ignores one in the address.
+// A proxy in front of the monitor port may require a password; `request` ignores a password in the address.
 function addressOf(
   baseUrl: string,
   page: string,

@@ -5,7 +5,7 @@ import type { LogServer } from './read-log-servers.ts';
 
 /** The nats-servers of the log, as their monitor ports last reported them. */
 export type LogServersWatch = {
-  /** What an acknowledged event survives on the servers. */
+  /** Which failures an acknowledged event survives on the servers. */
   readonly mode: Durability['mode'];
   readonly servers: readonly LogServer[];
   stop(): void;

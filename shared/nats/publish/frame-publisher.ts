@@ -7,7 +7,7 @@ import { readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
 import { streamOf } from '../streams/topology.ts';
 
-/** Publishes frames to the log, each with its predecessor on the subject. */
+/** Publishes frames to the log. The header of each frame names its predecessor on the subject. */
 export type FramePublisher = {
   /** Tries once. Resolves with undefined once JetStream has stored the frame, else with the reason; never rejects. */
   publish(subject: string, payload: Uint8Array, msgId: string, timeoutMs: number): Promise<PublishFailure | undefined>;

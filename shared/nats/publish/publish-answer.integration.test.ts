@@ -16,7 +16,7 @@ let ids: string[] = [];
 beforeAll(async () => {
   server = await startTestNats();
   connection = await connectLog({ url: server.url, name: 'test' });
-  // Stands in for a stream, with the answers of the test.
+  // Replaces the stream: sends the answers that a test has put into `answers`.
   connection[client].nc.subscribe('ingest.*', {
     callback: (_error, message) => {
       ids.push(message.headers?.get('Nats-Msg-Id') ?? '');

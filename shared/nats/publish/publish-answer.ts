@@ -29,8 +29,8 @@ export function readPublishAnswer(data: Uint8Array, stream: string | undefined):
 }
 
 /**
- * As `readPublishAnswer`, for the last message of an atomic batch: stored only if the answer names batch `id` and
- * counts `count` messages.
+ * Reads the answer to the last message of an atomic batch, like `readPublishAnswer`. The batch is stored only if the
+ * answer names batch `id` and counts `count` messages.
  */
 export function readBatchAnswer(
   data: Uint8Array,

@@ -103,7 +103,7 @@ describe.each([1, 3])('publish batch, %i servers', (servers) => {
     await expect(publishBatch(connection, [...rest, one], timeoutMs)).rejects.toBeInstanceOf(PublishError);
     await expect(publishBatch(connection, [...rest, ...rest], timeoutMs)).rejects.toBeInstanceOf(PublishError);
     expect(await stored(connection)).toEqual(['a-0']);
-    // The ids of the refused batches are not known.
+    // The stream has not recorded the ids of the refused batches.
     await untilTaken(() => publishBatch(connection, rest, timeoutMs));
     expect(await stored(connection)).toEqual(['a-0', 'a-1', 'a-2', 'a-3', 'a-4']);
   });
@@ -127,7 +127,7 @@ test('publish batch: too many messages in one batch, or too many open batches, a
   await expect(publishBatch(connection, tooMany, timeoutMs)).rejects.toBeInstanceOf(PublishError);
   expect(await stored(connection)).toEqual([]);
   await publishBatch(connection, messages('b', batchMessagesMax, 1), timeoutMs);
-  // Batches that were begun and not ended count until the server forgets them.
+  // A batch that was begun and not committed counts towards the limit until the server forgets it.
   for (let begun = 0; begun < 50; begun += 1) {
     const headers = { 'Nats-Batch-Id': `begun-${begun}`, 'Nats-Batch-Sequence': '1' };
     connection[client].nc.publish(eventsSubject('account-0', 0), new Uint8Array(), {

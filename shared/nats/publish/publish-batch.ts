@@ -12,21 +12,22 @@ export type BatchMessage = Pick<PublishOptions, 'msgId' | 'headers'> & {
 };
 
 /**
- * Maximum number of messages in one batch (`max_batch_size` of nats-server, which accepts 50 open batches of a stream).
+ * Maximum number of messages in one batch (`max_batch_size` of nats-server, which also limits each stream to 50 open
+ * batches).
  */
 export const batchMessagesMax = 1_000;
 
 /**
- * A batch pays off from this many messages on. A single server first creates files for every batch: two messages take
- * five times as long as single publishes, 16 messages as long, 64 a third of the time
- * (`bench/micro/publish-batch-main.ts`).
+ * A batch pays off from this many messages on, since a single server first creates files for every batch. Compared with
+ * single publishes, a batch of two messages takes five times as long, a batch of 16 equally long, and a batch of 64 a
+ * third of the time (`bench/micro/publish-batch-main.ts`).
  */
 export const batchMessagesMin = 16;
 
 /**
- * Stores messages of one stream as an atomic batch, consecutively, or none of them, in one try. Returns their
- * sequences. Throws PublishError, also if the stream knows one of the ids. After a failure that is not a refusal the
- * messages may be stored all the same: publish them one by one with the same ids, which settles each.
+ * Stores messages of one stream as an atomic batch: either all of them, consecutively, or none. Tries once. Returns
+ * their sequences. Throws PublishError, also if the stream knows one of the ids. After a failure other than a refusal
+ * the messages may be stored nevertheless: to find out, publish them one by one with the same ids.
  */
 export async function publishBatch(
   connection: LogConnection,

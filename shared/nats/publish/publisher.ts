@@ -18,7 +18,10 @@ export type PublishOptions = {
   readonly timeoutMs: number;
 };
 
-/** Header with the sequence of the subject's last message, 0 for none: if it differs, the log refuses the publish. */
+/**
+ * Header with the sequence that the subject's last message must have; 0 if there must be no message. If the sequence
+ * differs, the log refuses the publish.
+ */
 export const expectedLastHeader = 'Nats-Expected-Last-Subject-Sequence';
 
 export type Published = { readonly seq: number; readonly duplicate: boolean };
@@ -32,7 +35,7 @@ export class PublishError extends Error {
   }
 }
 
-/** Stores one message and returns once JetStream has acknowledged it: one try. Throws PublishError. */
+/** Tries once to store a message; returns once JetStream has acknowledged it. Throws PublishError. */
 export async function publish(
   connection: LogConnection,
   subject: string,
@@ -54,7 +57,7 @@ export type OutgoingMessage = Omit<PublishOptions, 'timeoutMs'> & {
   readonly payload: Uint8Array;
 };
 
-/** How a publish is repeated, always with the same id. By default without limit, whatever the log answers. */
+/** How a publish is repeated, always with the same id. By default there is no limit, whatever the log answers. */
 export type PublishRetry = {
   /** Ends the tries; the promise then rejects with its reason. */
   readonly signal?: AbortSignal;
@@ -66,14 +69,14 @@ export type PublishRetry = {
    * be stored soon.
    */
   readonly attemptsMax?: number;
-  /** Called with each failure; returns whether to try again. Decides in place of `attemptsMax`. */
+  /** Called with each failure; returns whether to try again. If it is given, `attemptsMax` has no effect. */
   mayTry?(reason: PublishFailure): boolean;
   onRetry?(reason: PublishFailure, attempt: number): void;
 };
 
 const tryTimeoutMs = 5_000;
 
-/** Publishes until the log has stored the message, within the given bounds. Throws PublishError if they end it. */
+/** Publishes until the log has stored the message. Throws PublishError if a limit in the options ends the tries. */
 export function publishWithRetry(
   connection: LogConnection,
   message: OutgoingMessage,
@@ -94,15 +97,15 @@ export function publishWithRetry(
 }
 
 export type TryLimits = {
-  /** Maximum number of tries that the log answered as full. */
+  /** Maximum number of tries that failed because the log is full. */
   readonly fullMax: number;
   /** Maximum number of tries that failed for another reason, for example because a stream has no leader. */
   readonly othersMax: number;
 };
 
 /**
- * A `mayTry` for a message that is stored elsewhere, or recorded as skipped, if the log refuses it. Tries while the log
- * is unreachable do not count: nothing else could be stored or acknowledged either.
+ * A `mayTry` for a message that the caller stores elsewhere, or records as skipped, if the log refuses it. Tries made
+ * while the log is unreachable do not count: nothing else could be stored or acknowledged then either.
  */
 export function limitTries({ fullMax, othersMax }: TryLimits): (reason: PublishFailure) => boolean {
   let [full, others] = [0, 0];
@@ -114,7 +117,7 @@ export function limitTries({ fullMax, othersMax }: TryLimits): (reason: PublishF
   };
 }
 
-/** The headers of a message, its id among them. */
+/** The headers of a message, including its id. */
 export function publishHeaders({ msgId, headers = {} }: Pick<PublishOptions, 'msgId' | 'headers'>): MsgHdrs {
   const written = createHeaders();
   written.set(msgIdHeader, msgId);
@@ -129,7 +132,7 @@ const failureOfClientCode: ReadonlyMap<string, PublishFailure> = new Map([
   [ErrorCode.ConnectionDraining, 'disconnected'],
 ]);
 
-/** An error of the client library as one of ours. */
+/** Converts an error of the client library to a PublishError. */
 export function asPublishError(subject: string, error: unknown): PublishError {
   if (error instanceof PublishError) return error;
   const reason = error instanceof NatsError ? failureOfClientCode.get(error.code) : undefined;

@@ -9,12 +9,12 @@ import { publishWithRetry } from '../publish/publisher.ts';
 import { readStreamState } from '../streams/stream-progress.ts';
 import { streams } from '../streams/topology.ts';
 
-/** Selects quarantined events of an account: all, or those that match every field. */
+/** Selects quarantined events of an account: those that match every field that is set. */
 export type QuarantineFilter = {
   readonly rule?: string | undefined;
-  /** Ms since the epoch: quarantined at or after it. */
+  /** Selects events quarantined at or after this time, in ms since the epoch. */
   readonly fromMs?: number | undefined;
-  /** Ms since the epoch: quarantined before it. */
+  /** Selects events quarantined before this time, in ms since the epoch. */
   readonly toMs?: number | undefined;
   /** Sequences in the stream. */
   readonly seqs?: ReadonlySet<number> | undefined;
@@ -27,7 +27,7 @@ export type QuarantinedEvent = {
   readonly seq: number;
   readonly quarantinedAtMs: number;
   readonly partition: number;
-  /** The rules that quarantined the event, the deciding one first. */
+  /** The rules that quarantined the event, the deciding rule first. */
   readonly rules: readonly string[];
   readonly line: Uint8Array;
 };
@@ -95,7 +95,7 @@ export async function readQuarantine(
 
 /**
  * Publishes events to INGEST, in order within each partition. An event leaves the quarantine once the log has stored
- * it; an event that is released twice because of a crash passes deduplication once.
+ * it. If a crash causes an event to be released twice, deduplication removes the second copy.
  */
 export async function releaseQuarantined(
   connection: LogConnection,

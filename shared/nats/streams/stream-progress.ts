@@ -24,7 +24,7 @@ export async function readStreamState(connection: LogConnection, stream: string)
 function stateOf({ config, state, created: createdAt, ts }: StreamInfo & { readonly ts?: unknown }): StreamState {
   return {
     createdAt,
-    // The client library types `ts` as a number: the server sends a text.
+    // The client library types `ts` as a number, but the server sends a text.
     serverMs: Date.parse(String(ts)),
     bytes: state.bytes,
     bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
@@ -51,7 +51,7 @@ export type StreamLoss = {
   readonly seqs: readonly number[];
 };
 
-/** With more gaps than this, the request costs the server too much. */
+/** Maximum number of gaps in the sequences; with more, the request costs the server too much. */
 const gapsMax = 1_000_000;
 
 /** The losses of a stream; undefined if it has too many gaps for the request. */
@@ -71,10 +71,10 @@ export type ConsumerProgress = {
   readonly filterSubject: string;
   /** Everything up to here is acknowledged. */
   readonly ackedSeq: number;
-  /** Number of messages not yet delivered, and of messages delivered and not acknowledged. */
+  /** Number of messages not yet delivered; `unacknowledged` counts the messages delivered and not acknowledged. */
   readonly waiting: number;
   readonly unacknowledged: number;
-  /** At this many unacknowledged messages the server delivers no more. */
+  /** Number of unacknowledged messages at which the server stops delivering. */
   readonly unacknowledgedMax: number;
 };
 
@@ -88,7 +88,7 @@ export async function listConsumerProgress(connection: LogConnection, stream: st
   return found;
 }
 
-/** The progress of a consumer; undefined if there is none of that name. */
+/** The progress of a consumer; undefined if no consumer has this name. */
 export async function readConsumerProgress(
   connection: LogConnection,
   stream: string,
@@ -112,11 +112,11 @@ const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
 });
 
 /**
- * The sequence of the first message stored at or after a time, in ms since the epoch; one past the end if there is
- * none.
+ * The sequence of the first message stored at or after a time, in ms since the epoch. If there is no such message, the
+ * sequence after the end of the stream.
  */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
-  // Every version of the server computes where a consumer that starts at a time begins.
+  // Asks through a consumer: every version of the server computes the first sequence of a consumer with a start time.
   const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartTime,

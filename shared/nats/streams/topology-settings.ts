@@ -18,7 +18,7 @@ const partitions = {
 /** How the log is stored: the same for every service. Bytes are bytes on disk before replication. */
 export const { variables: topologyEnv, read: readTopologySettings } = defineSettings({
   partitions: fromEnv(partitions, (env) => env.LOG_PARTITIONS ?? fitToMachine(readMachine()).partitions),
-  /** Whether the number of partitions is a default: then an existing log may have another number. */
+  /** Whether the number of partitions is a default; if so, an existing log may have another number. */
   arePartitionsFitted: fromEnv(partitions, (env) => env.LOG_PARTITIONS === undefined),
   replicas: fromEnv({
     LOG_REPLICAS: count('Copies of each stream. 3 survives the loss of a server', 1, { maximum: 5 }),

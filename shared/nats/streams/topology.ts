@@ -75,7 +75,7 @@ const erasuresBytesMax = 32 * 1024 ** 2;
 /** About 400,000 withdrawn consents. */
 const withdrawalsBytesMax = 64 * 1024 ** 2;
 
-/** With a field that the client library's types lack. `allow_atomic`: the stream accepts atomic batches. */
+/** Adds a field that the client library's types lack. `allow_atomic`: the stream accepts atomic batches. */
 type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
 type FoundConfig = StreamConfig & { readonly allow_atomic?: boolean };
 
@@ -113,24 +113,25 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.ingestDeadLetters, ['dead-ingest.*'], settings.ingestDeadLetterBytesMax),
-      // Accepted events never wait for room here.
+      // If the stream is full, the oldest messages are removed: accepted events must not wait.
       discard: DiscardPolicy.Old,
       max_age: nanos(settings.deadLetterAgeMs),
     },
     {
       ...kept(streams.quarantine, ['quarantine.*.*.*'], settings.ingestDeadLetterBytesMax),
-      // Accepted events never wait for room here.
+      // If the stream is full, the oldest messages are removed: accepted events must not wait.
       discard: DiscardPolicy.Old,
       max_age: nanos(settings.deadLetterAgeMs),
     },
     {
       ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
-      // EVENTS contains the same ids: a missing checkpoint costs a resolver a longer start, and no event.
+      // EVENTS contains the same ids: a resolver without a checkpoint starts more slowly, but no event is lost.
       discard: DiscardPolicy.Old,
     },
     {
       ...kept(streams.erasures, ['erasures.*'], erasuresBytesMax),
-      // An erasure is never refused. When its notice is removed, the events of its visitors have left the log.
+      // A full stream must not refuse an erasure. By the time a notice is removed, the events of its visitors have left
+      // the log.
       discard: DiscardPolicy.Old,
       max_age: nanos(erasuresAgeMs),
       // Only the leader answers: a replica that lags may not have the last notice yet.
@@ -138,8 +139,8 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.withdrawals, ['withdrawals.*'], withdrawalsBytesMax),
-      // The oldest are removed first. Events received before the oldest notice are not sent to destinations with
-      // purposes.
+      // The oldest notices are removed first. Events received before the oldest notice are not sent to destinations
+      // with purposes.
       discard: DiscardPolicy.Old,
       max_age: nanos(erasuresAgeMs),
       allow_direct: false,
@@ -166,7 +167,7 @@ function refuseNewerFormat({ metadata }: FoundConfig): void {
 /** The format in a stream's metadata; 1 for a log from a build without format numbers. */
 const formatOf = (metadata: StreamConfig['metadata']): number => Number(metadata?.[formatEntry] ?? 1);
 
-/** The format of a log, from its stream INGEST; undefined if there is none yet. Changes nothing. */
+/** The format of a log, from its stream INGEST; undefined if there is no log yet. Changes nothing. */
 export function readLogFormat({ [client]: { jsm } }: LogConnection): Promise<number | undefined> {
   return whileForming(async () => {
     try {
@@ -183,10 +184,10 @@ export class ForeignLogError extends TopologyError {}
 
 /**
  * Creates missing streams and applies `settings` to the limits of the others; the number of copies only rises. A user
- * without the right to do so, such as a gateway's, leaves limits alone and waits for the streams in `needs`. The number
- * of partitions is fixed at the creation of INGEST; the number in force is returned, and the streams created. Throws
- * ForeignLogError for a log with another deployment's id, before anything is changed; a log without an id gets this
- * deployment's. Throws CannotStartError for a newer format.
+ * without the rights for this, such as the gateway's, leaves limits alone and waits for the streams in `needs`. The
+ * number of partitions is fixed when INGEST is created. Returns the number in force, and the streams that were created.
+ * Throws ForeignLogError for a log with another deployment's id, before anything is changed; a log without an id gets
+ * this deployment's. Throws CannotStartError for a newer format.
  */
 export async function ensureTopology(
   connection: LogConnection,
@@ -265,8 +266,8 @@ export async function awaitStream({ [client]: { jsm } }: LogConnection, name: st
 }
 
 /**
- * The configuration at creation: INGEST's metadata gets the format of the log, the streams of erasures and withdrawals
- * get the key of their hashes.
+ * The configuration with which a stream is created: INGEST's metadata gets the format of the log, the streams of
+ * erasures and withdrawals get the key of their hashes.
  */
 function asMade(config: WantedConfig): WantedConfig {
   if (config.name === streams.erasures || config.name === streams.withdrawals) {
@@ -276,7 +277,7 @@ function asMade(config: WantedConfig): WantedConfig {
   return { ...config, metadata: { ...config.metadata, [formatEntry]: String(logFormat) } };
 }
 
-/** The present state of the stream of erasures. */
+/** State of the stream of erasures, read from its leader. */
 export type ErasuresState = {
   /** Distinguishes the stream from one that was created again. */
   readonly createdAt: string;
@@ -303,7 +304,7 @@ async function readHashed({ [client]: { jsm } }: LogConnection, stream: string) 
   return { created, state, key: Buffer.from(key, 'base64') };
 }
 
-/** The present state of the stream of withdrawn consents, from its leader. */
+/** State of the stream of withdrawn consents, read from its leader. */
 export type WithdrawalsState = {
   readonly createdAt: string;
   readonly lastSeq: number;

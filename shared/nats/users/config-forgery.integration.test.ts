@@ -108,7 +108,7 @@ async function follow(as: Reader, trusted: ConfigTrust) {
   await expect.poll(() => feed.ready).toBe(true);
   return {
     version: () => versions.get(accountId),
-    /** Resolves once everything in the bucket has been read: the entry of another account, written now, has arrived. */
+    /** Resolves once everything in the bucket has been read: writes the entry of another account and waits for it. */
     async caughtUp() {
       marks += 1;
       await publish(bucket, signedAtMs, `mark-${marks}`);
@@ -122,7 +122,7 @@ async function follow(as: Reader, trusted: ConfigTrust) {
 }
 let marks = 0;
 
-/** Stores a message with these bytes, and has the server answer a read of it to the subject `reply`. */
+/** Stores a message with these bytes, and requests it with `reply` as the subject of the answer. */
 async function storeByReply(bytes: Uint8Array, reply: string, kvOperation?: string): Promise<void> {
   const { nc, js } = pipeline[client];
   const head = headers();
@@ -178,7 +178,7 @@ test.each(cases)('forged configuration: $what is stored, and no $reader uses it'
   await reader.caughtUp();
   expect(reader.version()).toBe(live);
   await reader.stop();
-  // A reader that starts now has no configuration, rather than the forged one.
+  // A reader that starts now finds only the forged configuration, and runs none.
   const started = await follow(name, trust());
   expect(started.version()).toBeUndefined();
   await started.stop();

@@ -7,14 +7,14 @@ export const logAccount = 'SLUICE';
 export type LogUser = {
   /** The value of NATS_USER. */
   readonly name: string;
-  /** The environment variable of the server that holds its password. */
+  /** The environment variable from which the nats-server reads the user's password. */
   readonly passwordVariable: string;
   /**
-   * The user's account. The log's answer arrives in the account of the client that sent the request: only in the log's
-   * own account could an answer be stored in a stream.
+   * The user's account. The log sends an answer into the account of the client that asked; only in the log's own
+   * account can a stream store the answer.
    */
   readonly account: string;
-  /** The service that uses it, in a sentence for readers of the servers' configuration. */
+  /** A sentence about the service that uses this login, for readers of the servers' configuration. */
   readonly whose: string;
   /** Undefined: the user may do everything. */
   readonly rights: LogRights | undefined;
@@ -29,7 +29,7 @@ type Bucket = (typeof buckets)[keyof typeof buckets];
 const api = (...names: readonly string[]): string[] => names.map((name) => `$JS.API.${name}`);
 const bucketStream = (bucket: Bucket): string => `KV_${bucket}`;
 
-/** Rights to read limits and sizes of every stream, and of their content only the names of subjects. */
+/** Rights to read the limits, sizes and subject names of every stream, but no messages. */
 const looks = api('INFO', 'STREAM.INFO.*');
 
 const consumersOf = (stream: string): string[] => [
@@ -64,7 +64,7 @@ const makes = (names: readonly string[]): string[] =>
 const purges = (stream: Stream): string[] => api(`STREAM.PURGE.${stream}`);
 const deletes = (stream: Stream): string[] => api(`STREAM.MSG.DELETE.${stream}`);
 
-/** No service may purge these. */
+/** Streams that no service may purge. */
 const unpurged: ReadonlySet<Stream> = new Set([streams.canary, streams.erasures, streams.withdrawals]);
 const everyStream: readonly Stream[] = Object.values(streams);
 const everyBucket: readonly Bucket[] = Object.values(buckets);
@@ -85,8 +85,8 @@ function serviceUser(service: string, whose: string, publish: readonly string[])
 }
 
 /**
- * Puts a user into the account of the streams. From another account a pull outlives its reader until it expires: in a
- * cluster each handover of a consumer would take three seconds.
+ * Puts a user into the account of the streams. A pull from another account stays open after its reader has gone, until
+ * it expires; in a cluster each handover of a consumer would then take three seconds.
  */
 const ofLogAccount = (user: LogUser): LogUser => ({ ...user, account: logAccount });
 
@@ -98,14 +98,14 @@ export const logUsers = {
   gateway: serviceUser('gateway', 'Gateways: they add events, and follow the configuration', [
     'ingest.*',
     'canary.*',
-    // The configuration of gateways: sources, and no destinations.
+    // The configuration of gateways, which contains sources but no destinations.
     ...follows(buckets.gatewayConfig),
     // Its lease.
     writes(buckets.leases, 'gateway.*'),
     // The progress of the resolvers of partitions.
     ...api(`CONSUMER.INFO.${streams.ingest}.*`),
-    // From LEASES it reads which accounts pipelines want held back, and the bytes in the queue of each account. To
-    // HEALTH it writes the outcomes of its sources' events, and reads them after a restart.
+    // From LEASES the gateway reads which accounts it has to hold back for pipelines, and the bytes in the queue of
+    // each account. To HEALTH it writes the outcomes of its sources' events, and reads them after a restart.
     ...follows(buckets.leases),
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),
@@ -152,7 +152,7 @@ export const logUsers = {
         api(`CONSUMER.MSG.NEXT.${stream}.*`),
       ),
       ...everyStream.flatMap(lists),
-      // For the age of the oldest event.
+      // To read the age of the oldest event.
       ...gets(streams.ingest),
       ...gets(streams.events),
       ...gets(streams.retry),

@@ -37,13 +37,13 @@ function renderExports(): string[] {
     '    jetstream: enabled',
     '    exports: [',
     ...services.map((subject) => `      { service: ${quote(subject)}${severalAnswers(subject)} }`),
-    // Inboxes to which messages of the other accounts' consumers are delivered.
+    // Inboxes that receive the messages of the other accounts' consumers.
     ...guests.flatMap(subscribedBy).map((subject) => `      { stream: ${quote(subject)} }`),
     '    ]',
   ];
 }
 
-/** Longer than any pull waits at the server. */
+/** How long the server waits for the answers to a pull; must be longer than any pull lasts. */
 const pullThreshold = '20s';
 
 /** Export options for a subject with several answers: a pull has one for every message. */

@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A subject of each stream, to which a compromised service would have answers sent. */
+/** A subject of each stream. A compromised service would request answers to these subjects. */
 const targets: readonly (readonly [stream: string, subject: string])[] = [
   [streams.ingest, 'ingest.evil'],
   [streams.events, 'events.evil.0'],

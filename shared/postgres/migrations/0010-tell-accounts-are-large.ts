@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Makes the planner assume that each account has all identities, whatever its sample shows. After an analysis of a
- * table with a row or two per account, the planner read all rows of an account for each lookup, until the next
- * analysis. Takes effect with the next analysis.
+ * Makes the planner assume that each account has all identities, whatever its sample shows. Otherwise, once a table
+ * with one or two rows per account has been analysed, the planner reads all rows of an account for each lookup, until
+ * the next analysis. Takes effect with the next analysis.
  */
 export class TellAccountsAreLarge extends Migration {
   override up(): void {

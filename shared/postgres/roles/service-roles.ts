@@ -1,7 +1,7 @@
 /** Rights of a role on the rows of a table. Locking a row needs `update` as well. */
 export type TableRight = 'select' | 'insert' | 'update' | 'delete';
 
-/** Rights on each table. */
+/** Rights by the name of the table. */
 export type RoleRights = Readonly<Record<string, readonly TableRight[]>>;
 
 const read = ['select'] as const;

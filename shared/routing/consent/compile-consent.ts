@@ -25,17 +25,17 @@ export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 /** Last decisions by lower-case name. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
-/** Current consent that is not in the event's line. */
+/** The facts about an event's consent that its line does not contain. */
 export type ConsentNow = {
   /** The visitor's last decisions; undefined if the visitor has withdrawn nothing. */
   lastWords(head: EventHead): LastWords | undefined;
-  /** Called for a consent of the event that cannot be read. */
+  /** Called if a consent in the event cannot be read. */
   onUnreadable(): void;
   /** The region of an address, as far as it is known. */
   regionOf(address: string): Region;
 };
 
-/** The permitted use of an event. `limited`: nothing denies except signals by which its visitor opted out. */
+/** The permitted use of an event. `limited`: the only denials are signals by which the visitor opted out. */
 export type ConsentVerdict = {
   readonly use: 'full' | 'limited' | 'none';
   /** The answer for each purpose of the destination, sorted by name. */
@@ -44,16 +44,16 @@ export type ConsentVerdict = {
 
 export type JudgeConsent = (head: EventHead, subject: Subject, now: ConsentNow) => ConsentVerdict;
 
-/** Remembered consents, at most: senders use few different ones. */
+/** Maximum number of remembered consents; senders use few different consents. */
 const rememberedMax = 1_000;
 const noWords: ConsentWords = {};
 
 /**
- * Compiles the purposes that a destination serves; undefined if it serves none: then its events need no consent. For
- * each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's default,
- * which grants outside of its regions. Within a layer a denial wins. A grant that was withdrawn since does not count.
- * `rule`: whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination accepts
- * events for limited use.
+ * Compiles the purposes that a destination serves; undefined if it serves no purpose, because its events then need no
+ * consent. For each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's
+ * default, which grants outside of its regions. Within a layer a denial wins. A grant that was withdrawn since does not
+ * count. `rule`: whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination
+ * accepts events for limited use.
  */
 export function compileConsent(
   settings: readonly ConsentSetting[],
@@ -135,8 +135,8 @@ function compilePurpose({ name, defaultState, regions, signals }: ConsentSetting
 }
 
 /**
- * `asksWithoutOptOuts`: an opt-out signal is the answer only if everything else grants. So an opt-out never lets an
- * event through that would be stopped without the opt-out.
+ * `asksWithoutOptOuts`: an opt-out signal is the answer only if everything else grants. Otherwise an opt-out could hide
+ * a stricter denial, and the event would be sent because of the opt-out.
  */
 function answer(purpose: Purpose, said: Said, asksWithoutOptOuts: boolean): PurposeAnswer {
   const given = answerThen(purpose, said, false);
@@ -161,7 +161,7 @@ function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): Purp
     own[consentMarks.gpc] === true ||
     context['gpc'] === true ||
     keepsGpc(subject) ||
-    // The visitor enabled the control while the event waited.
+    // The visitor enabled Global Privacy Control while the event waited.
     lastWords?.get(consentMarks.gpc)?.isDenial === true;
   if (signals.gpc === 'always' && !ignoresOptOuts && (hasGpc || gppHasGpc(context))) {
     return { purpose: name, isGranted: false, layer: 'signal', detail: 'gpc' };
@@ -186,7 +186,10 @@ function keepsGpc({ visitor }: Subject): boolean {
   return isJsonObject(consent) && consent[consentMarks.gpc] === true;
 }
 
-/** The region in the visitor's properties, else of the event's IP address, which is never that of a calling server. */
+/**
+ * The region in the visitor's properties; without it, the region of the event's IP address, which is never the address
+ * of a calling server.
+ */
 function whereabouts({ visitor, event }: Subject, now: ConsentNow): Region {
   const said = regionOf(visitor);
   const address = event.context['ip'];
@@ -199,7 +202,7 @@ function answerOfEvent({ key, segment, rudderstack }: Purpose, own: ConsentWords
   return wordOf(ids, own);
 }
 
-/** The decision on one of the names; if decisions contradict, the denial. Undefined without a decision. */
+/** The decision on the names; if their decisions contradict, a denial wins. Undefined if no name has a decision. */
 function wordOf(names: readonly string[], words: ConsentWords): boolean | undefined {
   let word: boolean | undefined;
   for (const name of names) {

@@ -78,7 +78,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Of two decisions on one category, a denial wins. */
+/** A denial wins over another decision on the same category. */
 function toCategories(entries: readonly (readonly [string, boolean])[]): Categories {
   const categories = new Map<string, boolean>();
   for (const [name, word] of entries) {

@@ -21,7 +21,7 @@ export function compileConsentMode(
   });
   if (named.length === 0) return undefined;
   return (head, subject, now) => {
-    // `compileConsent` counts unreadable strings already.
+    // `compileConsent` has already counted unreadable strings.
     const asked: ConsentNow = {
       lastWords: (of) => now.lastWords(of),
       regionOf: (address) => now.regionOf(address),

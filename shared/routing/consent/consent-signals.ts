@@ -50,8 +50,8 @@ export type CarriedSignals = {
 };
 
 /**
- * The answer of an event's signals for a purpose; undefined if the event has none of the listed signals. A denial wins,
- * and of several denials one that is not an opt-out. An unreadable signal is a denial, and is reported.
+ * The answer of an event's signals for a purpose; undefined if the event has none of the listed signals. A denial wins;
+ * if several signals deny, a denial that is not an opt-out wins. An unreadable signal is a denial, and is reported.
  * `ignoresOptOuts`: opt-outs do not count.
  */
 export function answerBySignals(
@@ -143,7 +143,9 @@ function textOf(value: unknown): string {
   return value;
 }
 
-/** Visitors of a page have few different strings, and reading one takes up to half a millisecond. */
+/**
+ * Maximum number of remembered strings. Visitors of a page have few different strings; reading one takes up to 0.5 ms.
+ */
 const rememberedMax = 1_000;
 
 /** Reads texts, and remembers the last results. */

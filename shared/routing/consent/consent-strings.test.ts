@@ -170,12 +170,12 @@ const textOf = (bits: string): string =>
 const numberBits = (value: number, length: number): string => value.toString(2).padStart(length, '0');
 
 test('consent strings: a header that would list a billion sections is refused', () => {
-  // Type 3, version 1, one range, from 1 over a number of 40 digits in Fibonacci coding.
+  // Type 3, version 1, and one range: from 1, over a number of sections with 40 digits in Fibonacci coding.
   const header = textOf(`000011000001000000000001111${'0'.repeat(40)}11`);
   expect(() => readGppString(`${header}~BAAA`, everySection)).toThrow('too');
 });
 
-/** A GPP string with a header of these entries, whose ids are in Fibonacci coding, and with sections of `1YYN`. */
+/** A GPP string whose header has these entries, with ids in Fibonacci coding, and whose sections are all `1YYN`. */
 const gppOfCodes = (codes: readonly string[], sections: number, { type = 3, version = 1 } = {}): string => {
   const start = numberBits(type, 6) + numberBits(version, 6) + numberBits(codes.length, 12);
   return [textOf(start + codes.join('')), ...Array.from({ length: sections }, () => '1YYN')].join('~');

@@ -51,7 +51,7 @@ export function readGppString(text: string, applicable: ReadonlySet<number>): Gp
   return { optOuts, gpc, tcString };
 }
 
-/** More sections, and higher ids, than the platform defines. */
+/** Limits that are above the number of sections and the ids that the platform defines. */
 const sectionsMax = 64;
 const sectionIdMax = 1_000;
 

@@ -8,7 +8,7 @@ export type TcConsent = {
   readonly publisherPurposes: ReadonlySet<number> | undefined;
 };
 
-/** A string with every vendor has a fifth of these characters. */
+/** Maximum length of a consent string: five times the length of a string with every vendor. */
 export const consentStringCharactersMax = 8_192;
 
 // Positions in the core segment: github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework,

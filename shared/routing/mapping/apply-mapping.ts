@@ -47,12 +47,12 @@ export type ApplyMappings = (subject: Subject) => MappingOutcome;
 /**
  * Compiles the mapping rules of one destination: `{priority, isEnabled, logic, action: "send" | "stop", eventName,
  * mappings: [{property, map, modification}], others}`. Rules are tried from the lowest priority number to the highest;
- * the first that is enabled and whose logic holds decides, and a rule without logic always holds. A `send` rule names
- * the event by its template (none, or an empty result: the event's own name) and sends the mapped properties; a
- * property without a value is left out, and of two rows for one property the later one with a value wins. A rule
- * without rows keeps the event's own properties. A rule whose `others` is `keep` keeps those that its rows do not name;
- * a named one without a value is left out, never sent unchanged. Throws PlanError naming the rule and the field;
- * disabled rules are not checked.
+ * the first that is enabled and whose logic holds decides, and a rule without logic always holds. A `send` rule sends
+ * the mapped properties under the name that its template gives; the event keeps its own name if there is no template or
+ * the result is empty. A property without a value is left out, and if two rows set one property, the later row with a
+ * value wins. A rule without rows keeps the event's own properties. A rule whose `others` is `keep` also keeps the
+ * properties that its rows do not name; a property that a row names is never sent unchanged, even if it has no value.
+ * Throws PlanError naming the rule and the field; disabled rules are not checked.
  */
 export function compileMappings(
   rules: readonly (MappingRule & { readonly id: string })[],
@@ -73,7 +73,9 @@ export function compileMappings(
   };
 }
 
-/** The first problem of a mapping rule, or none: for a check before it is stored. */
+/**
+ * A list of the first problem of a mapping rule, for a check before the rule is stored; empty if there is no problem.
+ */
 export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
   return problemsOf(() => compileRule(rule, anyHiding, ''));
 }
@@ -81,7 +83,7 @@ export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
 /** Salt and encryption for hidden values. */
 type Hiding = { readonly salt: string; readonly encrypt: EncryptValue | undefined };
 
-/** For a check of a rule without its destination. */
+/** Used to check a rule without its destination. */
 const anyHiding: Hiding = { salt: '', encrypt: () => '' };
 
 const ownProperties: RemakeProperties = ({ event }) => event.event_properties;
@@ -147,7 +149,7 @@ function compileRows(
  * well, so that the property can be set in the copy.
  */
 function compileOmission(names: readonly string[]): (from: JsonObject) => MutableProperties {
-  // A name may contain dots.
+  // The name of a property may itself contain dots.
   const omitted = new Set(names);
   const within = new Map<string, string[]>();
   for (const name of names) {

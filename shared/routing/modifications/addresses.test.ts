@@ -26,7 +26,7 @@ test('addresses: fake ip: a fake address is from a reserved range', () => {
     fc.property(fc.ipV4(), fc.ipV6(), fc.string(), (four, six, salt) => {
       expect(fakeIp(four, salt)).toMatch(/^198\.1[89]\.\d+\.\d+$/);
       const fake = fakeIp(six, salt) ?? '';
-      // IPv6 text may hold an IPv4 address, which stays one.
+      // IPv6 text may contain an IPv4 address; its replacement is then an IPv4 address too.
       expect(fake).toMatch(/^(2001:db8:|198\.1[89]\.)/);
     }),
   );

@@ -33,7 +33,7 @@ function onAddress(change: (address: Address, salt: string) => readonly number[]
   };
 }
 
-/** IPv4 in four decimal parts, or IPv6; an IPv4 address written as IPv6 is the IPv4 address. */
+/** Reads an IPv4 address in four decimal parts, or an IPv6 address; an IPv4 address written as IPv6 counts as IPv4. */
 function readAddress(text: string): Address | undefined {
   if (text.length > addressCharactersMax) return undefined;
   // Only four decimal parts: some parsers accept 1 and 0x7f.1, but a visitor's address never has this form.

@@ -1,6 +1,6 @@
 /**
- * The ISO 3166-1 alpha-2 code, in lower case, of a country by that code, its alpha-3 code or its English name;
- * undefined if the text names no country.
+ * The ISO 3166-1 alpha-2 code, in lower case, of the country that a text names by this code, its alpha-3 code or its
+ * English name; undefined if the text names no country.
  */
 export function countryCode(text: string): string | undefined {
   const name = plainName(text);

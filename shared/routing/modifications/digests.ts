@@ -11,7 +11,10 @@ export function md5(text: string): string {
 /** A modification of a text; undefined leaves the value out. */
 export type ChangeText = (text: string, salt: string) => string | undefined;
 
-/** The digest of the salt and the unchanged text. Empty text has no hash: every empty value would share it. */
+/**
+ * The digest of the salt and the unchanged text. Empty text gets no hash, because all empty values would share that
+ * hash.
+ */
 export function hashed(digest: (text: string) => string): ChangeText {
   return (text, salt) => (text === '' ? undefined : digest(salt + text));
 }

@@ -18,7 +18,10 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 const digest = sha256('ada@example.com');
 const url = 'https://ada:secret@shop.example.com:8443/a/b?utm_source=mail&email=ada%40x.org&UTM_Medium=cpc#top';
 
-/** Values with their results without a salt; undefined is left out. The table contains every modification. */
+/**
+ * Values with their results without a salt; undefined means that the value is left out. The table has every
+ * modification.
+ */
 const rows: Readonly<
   Record<Exclude<ModificationName, 'Encrypted'>, readonly (readonly [value: unknown, changed: unknown])[]>
 > = {

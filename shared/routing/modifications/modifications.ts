@@ -145,7 +145,7 @@ export function snakeCase(text: string): string {
   return lowered(text).join('_');
 }
 
-/** `sign up: free-trial` → `Sign Up Free Trial`; a word in capitals stays so. */
+/** `sign up: free-trial` → `Sign Up Free Trial`; a word in capitals is kept. */
 export function startCase(text: string): string {
   return wordsOf(text).map(capitalised).join(' ');
 }

@@ -11,7 +11,7 @@ import { utcDay } from '../values/value-forms.ts';
 const phoneCharactersMax = 100;
 const dateCharactersMax = 40;
 
-/** Without surrounding space, in lower case: e-mail addresses, names. */
+/** Text without surrounding space, in lower case: for e-mail addresses and names. */
 export function normaliseText(text: string): string {
   return text.trim().toLowerCase();
 }
@@ -48,7 +48,10 @@ function nationalPhone(text: string, country: string): string | undefined {
   return number?.isPossible() === true ? number.number.slice(1) : undefined;
 }
 
-/** `ca` for a state of the USA by its code or name (`US-CA`, `California`); elsewhere letters and digits only. */
+/**
+ * A state of the USA by its code or name (`US-CA`, `California`) becomes its code, `ca`; other states become letters
+ * and digits only.
+ */
 export function normaliseState(text: string): string {
   const letters = normaliseLetters(text.replace(/^\s*us-/i, ''));
   return usStateCode(letters) ?? letters;

@@ -1,4 +1,3 @@
-/** Kinds of personal data that Sluice detects. */
 export const personalKinds = [
   'email',
   'phone',

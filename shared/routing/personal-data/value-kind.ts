@@ -4,7 +4,7 @@ import { isCardNumber, isIban, isNationalId } from './checksums.ts';
 import { isOfNumber, kindOfName } from './name-kind.ts';
 import type { PersonalKind } from './personal-kinds.ts';
 
-/** The shape of longer values is not checked. */
+/** Maximum number of characters of a value whose shape is checked. */
 export const charactersMax = 256;
 
 /**
@@ -48,7 +48,7 @@ function isEmail(text: string): boolean {
   return at > 0 && localPart.test(text.slice(0, at)) && domain.test(text.slice(at + 1));
 }
 
-/** An address in the query of a URL: `?email=ada%40example.com`. */
+/** Whether the query of a URL contains an e-mail address: `?email=ada%40example.com`. */
 function holdsEmail(text: string): boolean {
   const query = /^(https?:\/\/|\/)/i.test(text) ? text.indexOf('?') : -1;
   if (query === -1) return false;

@@ -21,9 +21,12 @@ export type Logic =
 
 /** How deep AND, OR and NOT may be nested, including the conditions at the bottom. */
 export const logicDepthMax = 16;
-/** Conditions and joins of one logic, at most. */
+/** Maximum number of conditions and joins in one logic. */
 export const logicNodesMax = 1_000;
-/** Conditions with a regular expression, at most: each is compiled to a table when the rules are read. */
+/**
+ * Maximum number of conditions with a regular expression: each expression is compiled to a table when the rules are
+ * read.
+ */
 export const logicExpressionsMax = 100;
 
 const scalar = Type.Union([Type.String({ maxLength: operandTextMax }), Type.Number(), Type.Boolean(), Type.Null()]);

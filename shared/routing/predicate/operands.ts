@@ -6,7 +6,7 @@ import type { Span } from '../values/value-forms.ts';
 /** A single value that a condition may compare with. */
 export type Scalar = string | number | boolean | null;
 
-/** The kinds of a condition's value: each is read by the function with its name below. */
+/** The kinds of a condition's value. Each kind has a function below, named after it, that reads such a value. */
 export const operandKinds = ['nothing', 'value', 'text', 'number', 'date', 'list', 'range', 'expression'] as const;
 export type OperandKind = (typeof operandKinds)[number];
 
@@ -29,7 +29,7 @@ export function textOperand(value: unknown, field: string): string {
   return text;
 }
 
-/** A number, or text that is one. */
+/** A number, or the text of a number. */
 export function numberOperand(value: unknown, field: string): number {
   const number = numberForm(value);
   if (number === undefined) throw new PlanError(field, 'must be a number');

@@ -8,9 +8,9 @@ import { isFalsyForm, numberForm, spanForm, textForm } from '../values/value-for
 export type Operator = {
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** The kind of the condition's `value`; an operator without one ignores it. */
+  /** The kind of the condition's `value`. With `nothing` the operator ignores the value. */
   readonly takes: OperandKind;
-  /** The cost of comparing a text of so many characters with the value, in units of work. */
+  /** The cost, in units of work, of comparing a text of this many characters with the value. */
   unitsOf(value: unknown): (characters: number) => number;
   /** Compiles the condition's value. Throws PlanError naming `field` if the value does not fit. */
   compile(value: unknown, field: string): Test;
@@ -134,7 +134,7 @@ function searchUnits(value: unknown): (characters: number) => number {
   return (characters) => 1 + characters * (1 + Math.min(length, characters) / comparedTogether);
 }
 
-/** As `searchUnits`, with value and text exchanged. */
+/** Like `searchUnits`, with value and text exchanged. */
 function foundInUnits(value: unknown): (characters: number) => number {
   const lengths = (Array.isArray(value) ? value : [value]).map(lengthOf);
   const whole = lengths.reduce((sum, length) => sum + length, 0);

@@ -11,9 +11,9 @@ export type Predicate = (subject: Subject) => boolean;
 
 /**
  * Compiles a logic: `{condition: {property, operator, value}}`, `{AND: […]}`, `{OR: […]}` or `{NOT: …}`, nested up to
- * 16 deep and 1,000 in all, of which 100 may be regular expressions. The cost of evaluating it is charged to the
- * subject's work. NOT inverts its logic, also for a missing property: NOT of `visitor.plan Is pro` holds for a visitor
- * without a plan, but `IsNot pro` does not. Throws PlanError naming the field inside the logic.
+ * 16 levels deep, with at most 1,000 conditions and joins and at most 100 regular expressions. The cost of evaluating
+ * it is charged to the subject's work. NOT inverts its logic, also for a missing property: NOT of `visitor.plan Is pro`
+ * holds for a visitor without a plan, but `IsNot pro` does not. Throws PlanError naming the field inside the logic.
  */
 export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
   return compileNode(logic, field, {
@@ -23,7 +23,7 @@ export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
   });
 }
 
-/** The first problem of a logic, or none: for a check before it is stored. */
+/** A list of the first problem of a logic, for a check before the logic is stored; empty if there is no problem. */
 export function checkLogic(logic: unknown, field = 'logic'): readonly RuleProblem[] {
   return problemsOf(() => compilePredicate(logic, field));
 }

@@ -372,7 +372,7 @@ describe('tracking plan: events that a rule applies to', () => {
   });
 });
 
-/** Scalars of a value as text, each after its path of names without indexes. */
+/** The scalars in a value as text. In front of each scalar is its path of names, without indexes. */
 function scalarsOf(value: unknown, text: string | undefined, path: readonly string[] = []): string[] {
   if (typeof value !== 'object' || value === null) return [`${path.join('.')}=${text ?? JSON.stringify(value)}`];
   return Object.keys(value).flatMap((name) =>

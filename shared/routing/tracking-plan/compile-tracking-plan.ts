@@ -62,9 +62,11 @@ export type Hit = {
   readonly rule: string;
   readonly action: PlanAction;
   readonly severity: PlanSeverity;
-  /** Path of the property; undefined if the rule concerns the event, or each of `places` has its own name. */
+  /**
+   * Path of the property; undefined if the rule concerns the whole event, or if each of `places` has a name of its own.
+   */
   readonly property: string | undefined;
-  /** The places that broke it, with the values as sent; empty if a value is missing. */
+  /** The places that broke the rule, with the values as sent; empty if a value is missing. */
   readonly places: readonly Place[];
 };
 

@@ -7,7 +7,7 @@ export type Place = { readonly holder: Holder; readonly name: string; readonly v
 
 export type Found = {
   readonly places: readonly Place[];
-  /** The path leads to no value, or to none in some object of a list. */
+  /** Whether the path leads to no value, or an object in a list lacks the value. */
   readonly isMissing: boolean;
 };
 

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { Holder } from './find-places.ts';
 import type { PlanPath } from './plan-path.ts';
 
-/** The start of a path: an object of the envelope, and the names that lead on from there. */
+/** The start of a path: an object of the envelope, and the names to follow from there. */
 export type Start = { holderOf(event: JudgedEnvelope): unknown; readonly names: readonly string[] };
 
 /**
@@ -24,7 +24,7 @@ export class JudgedEnvelope {
     this.body = mergeMembers(envelope.body);
     this.head['body'] = this.body;
     this.#isIdentify = envelope.kind === 'identify';
-    // Objects under two names become one, as later readers see them: for a repeated key the second object wins.
+    // Merges objects that are stored under two names, as later readers do: for a repeated key the second object wins.
     this.#unite([this.body, 'properties'], [this.body, 'eventProperties']);
     if (isJsonObject(envelope.ctx)) {
       const ctx = mergeMembers(envelope.ctx);
@@ -38,7 +38,7 @@ export class JudgedEnvelope {
     return this.head as unknown as Envelope;
   }
 
-  /** Properties of the event; for an identify they are its visitor's. */
+  /** Properties of the event; for an identify event these are the visitor's properties. */
   get properties(): unknown {
     return this.body[this.#isIdentify ? 'userProperties' : 'eventProperties'];
   }
@@ -57,7 +57,7 @@ export class JudgedEnvelope {
     return this.body['userProperties'];
   }
 
-  /** The batch's fields for all of its rows. */
+  /** The fields of the batch that apply to all of its rows. */
   get batch(): Holder {
     const { ctx } = this.head;
     return isJsonObject(ctx) ? ctx : {};
@@ -85,7 +85,7 @@ export function startsOf({ root, names }: PlanPath): readonly Start[] {
 
 const ofBody = (names: readonly string[]): Start => ({ holderOf: ({ body }) => body, names });
 
-/** Address and User-Agent of the request, and the ones that a server reports for the visitor. */
+/** IP address and User-Agent: those of the request, and those that a server reports for the visitor. */
 function networkData(names: readonly string[]): readonly Start[] {
   const [first, second] = names;
   const isSender = first === senderKey;

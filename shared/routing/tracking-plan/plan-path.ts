@@ -4,7 +4,7 @@ import { pathCharactersMax, pathSegmentsMax } from '../values/rule-limits.ts';
 /** The part of an event that a rule reads. */
 export type PlanRoot = 'properties' | 'context' | 'visitor';
 
-/** A path of a rule: the part of the event, and the names that lead on from there. */
+/** A path of a rule: the part of the event, and the names to follow from there. */
 export type PlanPath = { readonly root: PlanRoot; readonly names: readonly string[] };
 
 const roots: Readonly<Record<string, PlanRoot>> = {

@@ -7,8 +7,8 @@ import type { Found, Place } from './find-places.ts';
 export type Expectation = { readonly type: string; readonly expected: string | null };
 
 /**
- * The places that break a rule; undefined if none does, and an empty list if a missing value breaks it. `found`: the
- * values in each object that may contain the property.
+ * The places that break a rule; undefined if the property complies, and an empty list if a missing value breaks the
+ * rule. `found`: the values in each object that may contain the property.
  */
 export type Broken = (found: readonly Found[], work: Work) => readonly Place[] | undefined;
 

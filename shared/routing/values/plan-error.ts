@@ -14,7 +14,7 @@ export class PlanError extends Error {
   }
 }
 
-/** The first problem of a rule, or none: for checks before a rule is stored. */
+/** A list of the first problem of a rule, for a check before the rule is stored; empty if there is no problem. */
 export function problemsOf(compile: () => unknown): readonly RuleProblem[] {
   try {
     compile();

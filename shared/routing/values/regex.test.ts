@@ -38,7 +38,7 @@ test.each([
   ['a long body often', `(?:${'a?'.repeat(490)}){1000}`],
   ['a hidden body', String.raw`\Q[\E(?:[a]{30}[b]{30}[c]{30}){30}`],
   ['many large counts', 'a{900}b{900}c{900}'],
-  // These must remember more of the text than an automaton has states for.
+  // To remember enough of the text, an automaton for these would need more states than the limit allows.
   ['a count after what it may begin with', 'a[ab]{900}[cd]'],
   ['another such count', 'a.{20}b'],
   ['counts of all places at once', '.{900}.{900}[xy]$'],

@@ -3,9 +3,9 @@ import { PlanError } from './plan-error.ts';
 import { createSearchAutomaton } from './search-automaton.ts';
 
 export const patternCharactersMax = 1_000;
-/** Instructions of the compiled program, at most; the search automaton is built from them. */
+/** Maximum number of instructions of the compiled program, from which the search automaton is built. */
 export const programSizeMax = 2_000;
-/** Longer text is searched in its first characters only, so that no event can hold a thread for long. */
+/** Only this many characters of a longer text are searched, so that no event can occupy a thread for long. */
 export const searchedCharactersMax = 4_096;
 
 export type TextTest = (text: string) => boolean;
@@ -13,10 +13,10 @@ export type TextTest = (text: string) => boolean;
 /**
  * Compiles a regular expression that searches in linear time: RE2 syntax (https://github.com/google/re2/wiki/Syntax),
  * which is the syntax of JavaScript and Perl without look-around and back-references. It matches anywhere in the text
- * unless `^` and `$` anchor it. A pattern has at most 1,000 characters, may not unfold into too large a program
- * (`(\w{500}){2}`), and has to fit into an automaton of bounded size, which `a.{20}b` does not: a search is then one
- * table look-up for each character. Only the first 4,096 characters of a text are searched. Throws PlanError naming the
- * field.
+ * unless `^` and `$` anchor it. A pattern has at most 1,000 characters and may not unfold into too large a program
+ * (`(\w{500}){2}`). It has to fit into an automaton of bounded size, so that a search is one table look-up for each
+ * character; `a.{20}b` does not fit. Only the first 4,096 characters of a text are searched. Throws PlanError naming
+ * the field.
  */
 export function compileRegex(pattern: string, ignoreCase: boolean, field: string): TextTest {
   if (pattern === '') throw new PlanError(field, 'must be a regular expression, not empty');
@@ -93,7 +93,7 @@ function atomEnd(pattern: string, at: number): number {
   if (pattern.startsWith('\\Q', at)) return endOf(pattern, '\\E', at);
   if (pattern[at] === '\\') return at + 2;
   if (pattern[at] !== '[') return at + 1;
-  // A bracket right after the opening one, or after its ^, is a member of the class.
+  // A closing bracket right after the opening bracket, or after its ^, is a member of the class.
   let end = pattern[at + 1] === '^' ? at + 3 : at + 2;
   while (end < pattern.length && pattern[end] !== ']') {
     if (pattern.startsWith('[:', end) && pattern.includes(':]', end + 2)) end = endOf(pattern, ':]', end + 2);

@@ -3,9 +3,11 @@ import type { RE2JS } from 're2js';
 /** Whether an expression matches somewhere in the first `charactersMax` UTF-16 units of a text. */
 export type SearchAutomaton = (text: string, charactersMax: number) => boolean;
 
-/** States of an expression's automaton, at most. */
+/** Maximum number of states of an expression's automaton. */
 export const automatonStatesMax = 2_000;
-/** Steps of building an automaton, at most: about ten milliseconds. Its table has no more cells either. */
+/**
+ * Maximum number of steps to build an automaton: about ten milliseconds. Also the maximum number of cells of its table.
+ */
 export const automatonStepsMax = 250_000;
 
 /**

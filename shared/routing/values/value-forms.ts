@@ -6,13 +6,13 @@ const epochMsMax = 8.64e15;
 // Longer text is neither a number nor a date; the bound keeps the expressions below cheap on any input.
 const formCharactersMax = 40;
 
-/** The text of a value: text as it is, numbers and booleans written out. Lists, objects and null have none. */
+/** The text of a value: text as it is, numbers and booleans written out. Lists, objects and null have no text. */
 export function textForm(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** The number a value stands for: a number, or text that is one in decimal notation (`"19.90"`, `" 1e3 "`). */
+/** The number that a value represents: a number, or text with a number in decimal notation (`"19.90"`, `" 1e3 "`). */
 export function numberForm(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || value.length > formCharactersMax) return undefined;
@@ -22,7 +22,7 @@ export function numberForm(value: unknown): number | undefined {
 }
 
 /**
- * The time a value stands for: a number of ms since the epoch, text of at least nine digits that is one, or an ISO 8601
+ * The time that a value represents: ms since the epoch, as a number or as text of at least nine digits; or an ISO 8601
  * date (`2026-01-31`, a whole UTC day) or date and time (`2026-01-31T10:00:00Z`; UTC if it has no zone).
  */
 export function spanForm(value: unknown): Span | undefined {

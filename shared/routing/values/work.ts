@@ -14,7 +14,10 @@ export class OverBudgetError extends Error {
  */
 export class Work {
   readonly #unitsMax: number;
-  /** Sizes of written lists and objects: a large one may be written many times. Most events write none. */
+  /**
+   * Sizes of the lists and objects that were written, since a large value may be written many times. Undefined for most
+   * events, which write no list or object.
+   */
   #sizes: Map<object, number> | undefined;
   #spent = 0;
   #written = 0;

@@ -23,8 +23,9 @@ const readLead = createEventReader({
 });
 
 /**
- * Facebook Lead Ads: notifications of new leads, several in one request. A notification contains only the lead's ids;
- * the Graph API returns the person to a page token with permission to read its leads (`leads_retrieval`).
+ * Facebook Lead Ads: notifications of new leads, several in one request. A notification contains only the lead's ids.
+ * The Graph API returns the person's data if the request has a token of the page with permission to read its leads
+ * (`leads_retrieval`).
  */
 export const facebookLeadAds = defineSourceKind({
   type: 'FacebookLeadAds',
@@ -59,7 +60,7 @@ export const facebookLeadAds = defineSourceKind({
     request({ field, value }, { url, token }) {
       const id = field === 'leadgen' && isJsonObject(value) ? textOf(value['leadgen_id']) : undefined;
       if (id === undefined || !/^\d{1,40}$/.test(id)) return undefined;
-      // The notification already contains what would be fetched.
+      // The notification already contains the answers, so there is nothing to fetch.
       if (isJsonObject(value) && Array.isArray(value['field_data'])) return undefined;
       const headers = { authorization: `Bearer ${token}` };
       return { method: 'GET', url: `${url}/${graphApi.version}/${id}`, headers };

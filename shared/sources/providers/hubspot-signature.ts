@@ -9,8 +9,8 @@ const version = 'x-hubspot-signature-version';
 const timestamp = 'x-hubspot-request-timestamp';
 
 /**
- * HubSpot's three signature versions. A request with version 3 is checked by that alone. Versions 1 and 2, which
- * custom actions and older subscriptions use, contain no time.
+ * HubSpot's three signature versions. A request with a signature of version 3 is checked by this signature alone.
+ * Versions 1 and 2, which custom actions and older subscriptions use, contain no time.
  *
  * https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
  */
@@ -46,7 +46,7 @@ function checkOlder({ header, url, body }: SignedRequest, secret: string): Signa
   return fits ? 'valid' : 'wrong';
 }
 
-/** The address as received, and with the escapes decoded that HubSpot decodes before it signs. */
+/** The address as received, and the address in which the escapes are decoded that HubSpot decodes before signing. */
 function spellings(url: string): string[] {
   const undone = url.replaceAll(/%(?:3A|2F|40|21|24|27|28|29|2A|2C|3B)/gi, decodeURIComponent);
   return undone === url ? [url] : [url, undone];

@@ -12,8 +12,8 @@ const names: Readonly<Record<string, string>> = {
 
 /**
  * Segment as a source: its webhook destination, and functions that post unmodified events. Segment's userId is the
- * customer's id of a visitor, our externalId; its anonymousId is the visitor id, our userId. The previousId of an
- * alias may have been either, so it is sent as both, and the alias's userId becomes another id of the same visitor.
+ * customer's id of a visitor, our externalId; its anonymousId is the visitor id, our userId. The previousId of an alias
+ * may be an id of either kind, so it is sent as both; the alias's userId becomes another id of the same visitor.
  */
 export const segment = defineSourceKind({
   type: 'SegmentWebPlugin',

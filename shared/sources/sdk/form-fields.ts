@@ -7,9 +7,9 @@ export type FormField = { readonly label: string; readonly value: unknown };
 /** The person's properties in the answers of a form. */
 export type FormPerson = { readonly email: string | undefined; readonly traits: Readonly<Record<string, string>> };
 
-/** Maximum answers that are read. */
+/** Maximum number of answers that are read. */
 const fieldsMax = 1_000;
-/** Longer names are not interpreted. */
+/** Maximum length of a name that is interpreted. */
 const labelCharactersMax = 120;
 
 /**

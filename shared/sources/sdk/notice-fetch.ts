@@ -4,8 +4,9 @@ import type { JsonObject } from '../../runtime/json.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
 /**
- * How to fetch the object of a notification, for providers that send only an id, and return the object to a request
- * with the source owner's token. Functions are pure; the dispatcher sends and retries the request and stores the event.
+ * How to fetch the object of a notification from providers that send only an id, and that return the object to a
+ * request with the source owner's token. Functions are pure; the dispatcher sends and retries the request and stores
+ * the event.
  */
 export type NoticeFetch = {
   /** The provider's name for the token. */

@@ -17,7 +17,7 @@ type Paths = readonly string[];
 export type EventTable = {
   /** Paths, or a function that computes the name. Without a name the event is named after its source. */
   readonly name?: Paths | ((event: JsonObject) => string | undefined);
-  /** The fields that together identify an event; without a value of the first there is no id. */
+  /** The fields that together identify an event; if the first field has no value, the event has no id. */
   readonly id?: Paths | ((event: JsonObject) => string | undefined);
   /** Set if the provider sends later states with the same id, so that different content is a new event. */
   readonly idCoversContent?: boolean;
@@ -25,7 +25,7 @@ export type EventTable = {
   readonly userId?: Paths;
   readonly externalId?: Paths;
   readonly email?: Paths;
-  /** A full name, used for a first or last name that is missing. */
+  /** A full name, used if the first or last name is missing. */
   readonly fullName?: Paths;
   readonly traits?: Readonly<Record<string, Paths>>;
   readonly context?: Readonly<Record<string, Paths>>;
@@ -90,8 +90,8 @@ type ReaderDeclaration = Pick<
 >;
 
 /**
- * Creates a function that reads the events of a body, see `SourceKind.readEvents`. Also for data that a provider
- * delivers in another way than by webhook.
+ * Creates a function that reads the events of a body, see `SourceKind.readEvents`. It can also read data that a
+ * provider does not deliver by webhook.
  */
 export function createEventReader(declaration: ReaderDeclaration): (body: unknown) => ProviderEvent[] {
   const { split, prepare, fields, table } = declaration;
@@ -223,7 +223,7 @@ function shorter(texts: Readonly<Record<string, string | undefined>>): Record<st
 const digestOf = (event: JsonObject): string =>
   createHash('sha256').update(JSON.stringify(event)).digest('base64url').slice(0, 22);
 
-/** Paths of a page's advertising parameters, by parameter; `pathsOf` returns the paths of one. */
+/** Paths of a page's advertising parameters, by parameter; `pathsOf` returns the paths of one parameter. */
 export function campaignContext(pathsOf: (name: string) => Paths): Record<string, Paths> {
   return Object.fromEntries(campaignNames.map((name) => [name, pathsOf(name)]));
 }

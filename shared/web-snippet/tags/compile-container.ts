@@ -43,7 +43,7 @@ export type TagCollections = {
   }[];
 };
 
-/** Maximum size of a serialized container. Larger ones are refused at publish. */
+/** Maximum size of a serialized container. A larger container is refused at publish. */
 export const containerBytesMax = 64 * 1024;
 
 /** A container, with the reasons why some tags are left out. */

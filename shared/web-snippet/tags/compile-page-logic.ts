@@ -25,7 +25,8 @@ const is: CompileTest = (path, value, field) => ['is', path, [scalarOperand(valu
 const isIn: CompileTest = (path, value, field) => ['in', path, listOperand(value, field)];
 
 /**
- * The operators that pages know. `isNegated`: holds for a value that exists and does not match; `not`: for any other.
+ * The operators that pages know. `isNegated`: holds for a value that exists and does not match the test. `not`: holds
+ * whenever the test does not, also for a missing value.
  */
 const operators: Readonly<
   Record<(typeof pageOperators)[number], { readonly test: CompileTest; readonly isNegated?: true; readonly not?: true }>

@@ -26,7 +26,7 @@ export type ContainerTag = {
   readonly content: Template;
   readonly integrity?: string;
   readonly properties?: readonly (readonly [name: string, value: Template])[];
-  /** Indexes of the triggers that fire the tag, and in `not` of those that block it. */
+  /** Indexes of the triggers that fire the tag. `not` has the indexes of the triggers that block it. */
   readonly on: readonly number[];
   readonly not?: readonly number[];
   /** Purposes that must all be granted, with the effect of Global Privacy Control on each. */
@@ -38,6 +38,6 @@ export type ContainerTag = {
 export type Container = {
   readonly variables: Readonly<Record<string, ContainerVariable>>;
   readonly triggers: readonly ContainerTrigger[];
-  /** In the order in which tags that fire together run. */
+  /** Sorted in the order in which tags run if they fire together. */
   readonly tags: readonly ContainerTag[];
 };

@@ -6,7 +6,7 @@ export type OperatorCase = readonly [actual: unknown, value: unknown, holds: boo
 const day = '2026-01-31';
 const noon = Date.UTC(2026, 0, 31, 12);
 
-/** Cases of each operator with their results. The table compiles only with all operators. */
+/** Cases of each operator with their results. The type requires cases for every operator. */
 export const operatorCases: Readonly<Record<OperatorName, readonly OperatorCase[]>> = {
   Is: [
     ['pro', 'pro', true],
