@@ -34,7 +34,10 @@ const planReply = Type.Object(
     ),
     reason: Type.String({ description: 'In words.' }),
   },
-  { description: "The tracking plan's decision; null if the event broke no rule, or only rules that report." },
+  {
+    description:
+      "The tracking plan's decision; null if the event broke no rule, or (unless it is a test event) only rules that report.",
+  },
 );
 
 /** The answer that decided whether a purpose is granted. */
