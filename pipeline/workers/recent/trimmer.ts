@@ -4,18 +4,18 @@ import type { RecorderContext } from './recorder-context.ts';
 
 /** Keeps the view within its bounds. */
 export type Trimmer = {
-  /** Notes added events of an account, which may soon be over its quota. */
+  /** Records that an account got new events, which may bring it over its quota soon. */
   noteAdded(accountId: string, events: number): void;
-  /** Stops trimming, after the running statement. */
+  /** Stops trimming once the running trim has ended. */
   stop(): Promise<void>;
 };
 
-/** An account is counted again once this fraction of its quota was added. */
+/** The events of an account are counted again once this fraction of its quota was added. */
 const uncountedPart = 1 / 20;
 
 /**
- * Starts trimming: by number, the accounts that this recorder adds to; by age, all accounts, for the recorder of the
- * first partition. A failure is counted and repeated the next time.
+ * Starts trimming: every recorder trims the accounts it adds to by number; the recorder of the first partition also
+ * trims all accounts by age. A failed trim is counted, and tried again at the next interval.
  */
 export function startTrimmer(context: RecorderContext): Trimmer {
   const { partition, pool, settings, counts, logger } = context;
@@ -38,7 +38,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
     addedSince.delete(accountId);
     const trimmed = await trimByCount(pool, accountId, settings);
     counts.recent_trimmed += trimmed;
-    // If there may be more left than one trim takes, the account is counted again.
+    // If more events may be left than one trim removes, the account is counted again.
     if (trimmed < trimEventsMax) counted.add(accountId);
     else counted.delete(accountId);
   };
@@ -89,7 +89,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
   };
 }
 
-/** A position in the order of receipt of an account's events. */
+/** An account's events are ordered by receipt, then by id; this is a position in that order. */
 type Place = { readonly receivedAt: Date; readonly id: string };
 
 type TrimLimits = { readonly eventsMax: number; readonly ageMaxMs: number };
