@@ -46,9 +46,7 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     /** Twice the rate of events, so that in a flood few events in the view lack their outcomes. */
     perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2),
     burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2 * burstS),
-    /**
-     * Limit of all destinations of a thread together; beyond it only a sample is recorded. Each takes PostgreSQL 30 µs.
-     */
+    /** Limit of a thread's destinations together; beyond it only a sample. PostgreSQL needs about 30 µs per outcome. */
     ofThread: {
       perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5),
       burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5 * burstS),

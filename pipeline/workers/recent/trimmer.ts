@@ -112,9 +112,9 @@ async function accountsInView(pool: Pool): Promise<string[]> {
   return rows.map((row) => row.account_id);
 }
 
-/** Removes an account's events that were received too long ago. Returns how many. */
+/** Removes an account's events that are older than `ageMaxMs`, by receipt. Returns how many. */
 function trimByAge(pool: Pool, accountId: string, { ageMaxMs }: TrimLimits, nowMs: number): Promise<number> {
-  // No id is empty, so events received at that very time stay.
+  // Every id sorts after the empty one, so events received at exactly that time stay.
   return deleteUpTo(pool, accountId, { receivedAt: new Date(nowMs - ageMaxMs), id: '' });
 }
 

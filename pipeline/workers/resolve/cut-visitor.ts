@@ -4,7 +4,7 @@ import { VisitorProperties } from '../../../shared/visitors/visitor-properties.t
 import { noReads } from './visitor-reads.ts';
 import type { VisitorReads } from './visitor-reads.ts';
 
-/** The member of a shortened visitor with the number of properties that were left out. */
+/** The member that a shortened visitor gets: the number of properties that were left out. */
 export const leftOutKey = '$left_out';
 
 /** Most destinations read these, so they come first. */
