@@ -11,7 +11,7 @@ export const leftOutKey = '$left_out';
 const firstNames: readonly string[] = ['consent', 'external_id', 'email'];
 
 /**
- * All properties that rules read, whatever their size, and as many other whole properties as fit; members of
+ * Keeps all properties that rules read, whatever their size, and as many other whole properties as fit; members of
  * custom_properties come last, one by one. Returns the same object if nothing is left out.
  */
 export function cutVisitor(
