@@ -157,7 +157,7 @@ class AgingSet {
   readonly #stepMs: number;
   /** The first hash of each step, oldest first. At most about `stepsPerWindow` entries. */
   readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
-  /** The number of hashes that were forgotten when one was last removed because of their count, not of the window. */
+  /** Number of the oldest hash that was left when the limit on their count, not the window, last removed a hash. */
   #evictedTo = 0;
   #addedAtMs: number | undefined;
 
