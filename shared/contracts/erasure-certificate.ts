@@ -97,7 +97,7 @@ const checkKeys = Compile(
 /** Verifies a certificate with a set of public keys (RFC 7517). Throws CertificateError with the reason. */
 export function verifyCertificate(certificate: unknown, keySet: unknown): CertificatePayload {
   if (!checkSigned.Check(certificate))
-    throw new CertificateError('the certificate has no payload, protected and signature');
+    throw new CertificateError('the certificate must have the members payload, protected and signature');
   if (!checkKeys.Check(keySet)) throw new CertificateError('the key set has no list `keys` of Ed25519 keys');
   const header = decode(certificate.protected);
   if (!checkHeader.Check(header))
