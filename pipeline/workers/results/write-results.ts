@@ -10,8 +10,8 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsContext } from './results-context.ts';
 
 /**
- * Writes exposures of an account, at most one for each visitor and experiment, and returns how many were new. A visitor
- * has one row with the first exposure, so repeated ones change nothing.
+ * Writes exposures of an account, at most one for each visitor and experiment, and returns how many were new. The
+ * database keeps only a visitor's first exposure to an experiment, so repeated writes change nothing.
  */
 function writeExposures(pool: Pool, accountId: string, exposures: readonly Exposure[]): Promise<number> {
   return write(pool, accountId, async (client) => {
