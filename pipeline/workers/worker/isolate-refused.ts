@@ -1,8 +1,8 @@
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 
 /**
- * Writes a batch. If the database refuses a value for good, the batch is halved until only the item with that value is
- * left out and passed to `onRefused`. Throws any other failure.
+ * Writes a batch. If the database permanently refuses a value, the batch is halved until the item with that value is
+ * found: only this item is left out, and passed to `onRefused`. Throws any other failure.
  */
 export async function isolateRefused<Item>(
   items: readonly Item[],
@@ -22,7 +22,9 @@ export async function isolateRefused<Item>(
   }
 }
 
-/** Log fields of a database failure; without the message if a value was refused, which the message may quote. */
+/**
+ * Log fields of a database failure; without the message if a value was refused, since the message may quote the value.
+ */
 export function failureFields(error: unknown): { readonly code?: string; readonly reason: string } {
   if (!(error instanceof Error)) return { reason: 'unknown' };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
