@@ -94,7 +94,7 @@ export function defineCollection<const Name extends string, Body extends TObject
   };
 }
 
-/** The value if it is text, else an empty text. */
+/** Returns a text unchanged, and an empty text for any other value. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -107,7 +107,7 @@ export const descriptionField = nullable(Type.String({ maxLength: 2_000 }));
 export const enabledStatus = Type.Enum(['Enabled', 'Disabled']);
 export type EnabledStatus = Static<typeof enabledStatus>;
 
-/** Ids of entities: at most `idsMax`, each one once. */
+/** A list of at most `idsMax` ids of entities, without repetitions. */
 export const idList = (idsMax = 1_000): ReturnType<typeof Type.Array<ReturnType<typeof Type.String>>> =>
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: idsMax, uniqueItems: true });
 
