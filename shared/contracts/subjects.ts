@@ -31,13 +31,13 @@ export const ingestSubject = (partition: number): string => `ingest.${assertInde
  */
 export const ingestOfAccount = (partition: number, accountId: string): string =>
   `${ingestSubject(partition)}-${assertId(accountId)}`;
-/** The account of a subject of `ingestOfAccount`; undefined for any other subject. */
+/** The account of a subject that `ingestOfAccount` made; undefined for any other subject. */
 export function accountOfIngest(partition: number, subject: string): string | undefined {
   const prefix = `${ingestSubject(partition)}-`;
   return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
 }
 export const allIngest = 'ingest.*';
-/** Whether a subject is a partition's, and not an account's queue. */
+/** Whether a subject belongs to a partition, and not to the queue of an account. */
 export const isIngestOfPartition = (subject: string): boolean => /^ingest\.\d+$/.test(subject);
 
 /** Resolved events of one account; the partition lets a resolver read back what it wrote. */

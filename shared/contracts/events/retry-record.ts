@@ -176,7 +176,7 @@ function readReference(found: unknown): RetryRecord {
   };
 }
 
-/** Lines that are settled, by the sequence of their frame. */
+/** Settled lines, by the sequence of their frame. */
 type SettledLines = ReadonlyMap<number, readonly number[]>;
 
 export function encodeSettledNote(settled: SettledLines): Uint8Array {
