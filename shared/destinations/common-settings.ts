@@ -105,7 +105,7 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     warnings: (settings) => kind.warnings(settings),
     ...(prepareErasure === undefined ? {} : { prepareErasure }),
     prepare(settings) {
-      // The account's rules use these values; the kind only validates them.
+      // The kind only validates these values; the account's rules use them.
       consentRuleSetting.read(settings['consentRule'], 'consentRule');
       encryptionKeySetting.read(settings['encryptionKey'], 'encryptionKey');
       const order = orderSetting.read(settings['order'], 'order');
