@@ -22,7 +22,7 @@ export type HealthRecord = {
   readonly minutes: readonly HealthMinute[];
   /** Only in the past entry: earlier hours, oldest first. */
   readonly hours?: readonly HealthHour[];
-  /** Minutes before this hour (since the epoch) are counted in `hours`. */
+  /** Minutes before this minute (since the epoch) are counted in `hours`. */
   readonly hoursUntil?: number;
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
@@ -85,7 +85,9 @@ export function encodeHealthRecord(record: HealthRecord): Uint8Array {
   return encodeJson(record);
 }
 
-/** Reads an entry; undefined for a format that this build does not know. Parts that it does not know are left out. */
+/**
+ * Reads an entry; undefined for a format that this build does not know. Leaves out unknown parts, but keeps the counts.
+ */
 export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord | undefined {
   const record = decodeJson(bytes);
   if (!isRecord.Check(record)) return undefined;

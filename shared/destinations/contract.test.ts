@@ -15,7 +15,7 @@ import { sampleVisit } from './testing/sample-visit.ts';
 
 const nowMs = 1_700_000_001_000;
 
-/** Kinds whose platform accepts secrets only in the URL. */
+/** Secrets, by kind and setting, that the platform accepts only in the URL. */
 const secretsInUrl: ReadonlySet<string> = new Set([
   'Admitad.postbackKey',
   'FloodlightSGTM.apiSecret',

@@ -86,7 +86,7 @@ function readable(content: unknown): unknown {
   if (Array.isArray(content)) return content.map(readable);
   if (isJsonObject(content))
     return Object.fromEntries(Object.entries(content).map(([name, value]) => [name, readable(value)]));
-  // In base64, a JSON object begins with `ey`.
+  // In base64, a JSON object with members begins with `ey`.
   if (typeof content !== 'string' || !content.startsWith('ey') || !/^[A-Za-z0-9+/]+={0,2}$/.test(content))
     return content;
   const decoded = decodeJson(Buffer.from(content, 'base64'));

@@ -167,7 +167,7 @@ test('resolver: the queue of an account is taken over by the next resolver, in o
     const [stuck, fine] = [randomUUID(), randomUUID()];
     const store = createVisitorStore(rig.pool);
     const events = 400;
-    // Each resolver writes a few batches to the log; then the database refuses it.
+    // Each resolver writes a few batches to the log; then the database becomes unavailable to it.
     const visitorsOf = (parts: number): Visitors => {
       let left = parts;
       return writingBy(store, stuck, (_touches, go) => {

@@ -93,7 +93,7 @@ function admit(
   const { isSigned } = rules;
   const options = { keepsGpc: plan.keepsGpc && rules.isVisitorsConnection, identity: plan.identity, isSigned };
   const { touch, placeholders, namesTwo, isUnverified } = readTouch(envelope, rules.keyTrust, options);
-  // Under the default rules a retry is recognised even if the account's settings have changed since the first delivery.
+  // The hash uses the default rules, so that a retry is recognised even if the account's settings have changed since.
   const named = plan.identity === defaultIdentityRules ? touch : readTouch(envelope, rules.keyTrust).touch;
   const { release } = envelope;
   // Each release of a quarantined event passes the deduplication once.

@@ -25,7 +25,7 @@ type JudgeContext = Pick<ResolverContext, 'counts' | 'plan'>;
 
 /**
  * Judges an event by the tracking plan of its account. In test events values are omitted and redacted too, but a test
- * event is quarantined only if it could not be judged, and never dropped by a rule.
+ * event is dropped or quarantined only if it could not be judged.
  */
 export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, event: EventToJudge): Judged {
   if (!trackingPlan.concerns(event.name)) return undefined;

@@ -236,7 +236,7 @@ export class PartitionWriter {
 }
 
 /**
- * Whether the log has lost a message: it ends before the message's sequence, or has another message there. If no
+ * Whether the log has lost a message: the log ends before the message's sequence, or has another message there. If no
  * message is there, retention removed it, and it is not lost: retention removes by account, so older messages of
  * another account may still exist.
  */

@@ -44,7 +44,9 @@ type Property = {
   readonly property: string;
   readonly byName: PersonalKind | undefined;
   readonly shapes: Map<PersonalKind, number>;
-  /** Seeded hashes of values that look personal, kept only in memory, up to the number that is needed. */
+  /**
+   * Seeded hashes of the property's values, kept only in memory, up to the number of distinct values that is needed.
+   */
   readonly distinct: Set<number>;
   seen: number;
   /** The counts at the last write. */

@@ -129,7 +129,7 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   );
   const options = integrationOptions(body.integrations);
   if (options !== undefined) context[integrationsKey] = options;
-  // Written last, so that no field of the request replaces it: only the gateway knows who sent the request.
+  // Set after the request's fields, so that none of them replaces it: only the gateway knows who sent the request.
   if (!isVisitors && !rules.excludeRequestContext && (ip ?? ua) !== undefined) context[senderKey] = connection;
   for (const identity of [ctx?.identityContext, body.identityContext]) {
     if (isJsonObject(identity)) setNetworkData(context, identity['ip'], identity['userAgent']);

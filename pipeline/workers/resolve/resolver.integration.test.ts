@@ -344,7 +344,7 @@ test('resolver: events that cannot be read or stored become dead letters with th
       const frame = withDepth(field, field, levels);
       await publish(rig.connection, ingestSubject(0), frame, { msgId: randomUUID(), timeoutMs: 5_000 });
     }
-    // The value gets the maximum depth that a client may send; a line adds two levels around it, and may have two more.
+    // The value is as deep as a client may send it; the line adds two levels around it, the most that it may add.
     const fits = withDepth('fits', 'properties', jsonDepthCeiling);
     await publish(rig.connection, ingestSubject(0), fits, { msgId: randomUUID(), timeoutMs: 5_000 });
     await rig.send(0, [track('a'), { ...track('b'), account: 'not-a-uuid' }, track('c')]);

@@ -86,9 +86,7 @@ const fields = Object.entries(identitySettings.properties).map(
   ([name, schema]) => [name as keyof IdentitySettings, Compile(schema)] as const,
 );
 
-/**
- * Whether externalId ranks above userId. If it does not, a second person who uses a device is merged into the first.
- */
+/** Whether externalId ranks above userId. If it does not, a second person on a device is identified as the first. */
 export const isSafePriority = (priority: IdentitySettings['priority']): boolean =>
   priority.indexOf('externalId') < priority.indexOf('userId');
 

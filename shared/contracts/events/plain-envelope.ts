@@ -188,7 +188,7 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
           defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
           break;
         case 'integrations':
-          // Only false excludes a destination; an object in it contains options.
+          // Only false excludes a destination, and objects contain options: with either, the line must be parsed.
           if (first === openBrace && keysAtClose > keysCount) {
             const said = bytes.subarray(valueAt + 1, at);
             if (said.includes(no) || said.includes(openBrace)) return undefined;

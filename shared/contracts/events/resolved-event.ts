@@ -353,7 +353,7 @@ const exactDigits = 15;
 
 const digitAt = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) - zero;
 
-/** Reads an object as JSON; undefined if it is none, or has braces within it. */
+/** Reads an object as JSON; undefined if there is none, or if it contains another opening brace. */
 function readFlatObject(): string | undefined {
   const { bytes, at: start, end } = reading;
   if (bytes[start] !== openBrace) return undefined;

@@ -80,8 +80,8 @@ const lawsOfStates: ReadonlyMap<string, number> = new Map([
 
 /**
  * The action source that the event names, or else the destination's. If that is `website`, an app event with a known
- * operating system is sent as `app`. An event without page address or User-Agent, which `website` requires, is sent as
- * `system_generated`.
+ * operating system is sent as `app`. An event that lacks the page address or the User-Agent, both of which `website`
+ * requires, is sent as `system_generated`.
  */
 function actionSourceOf(event: SentEvent, standardSource: string): string {
   const named = namedActionSource(event, facebookActionSources);
