@@ -7,9 +7,7 @@ const remembered = 10_000;
 
 /** Determines the address of a client behind proxies. */
 export type ClientAddress = {
-  /**
-   * The last address in X-Forwarded-For that is not a trusted proxy, or else the connection's address (4 or 16 bytes).
-   */
+  /** The last address in X-Forwarded-For that belongs to no trusted proxy, or else the connection's (4 or 16 bytes). */
   of(connection: ArrayBuffer, forwardedFor: string): string;
   /** As `of`, for a connection whose address is known as text. */
   ofText(connection: string, forwardedFor: string): string;

@@ -1,7 +1,7 @@
 /** Headers of a CORS preflight request (Fetch standard); '' if absent. */
 export type Preflight = { readonly requestHeaders: string; readonly requestPrivateNetwork: string };
 
-/** How many characters are read of the list of header names. */
+/** Maximum number of characters that are read of the list of header names. */
 const namesCharactersMax = 4096;
 /** A header's name (RFC 9110, section 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

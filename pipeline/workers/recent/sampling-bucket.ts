@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 export type SamplingBucket = {
   /**
    * The number of events that this event represents: 1 if none is left out, 0 if this event is left out. `hash` has 32
-   * bits. If `nowMs` is earlier than in a call before, the latest time counts.
+   * bits. If `nowMs` is earlier than in an earlier call, the latest time counts.
    */
   take(hash: () => number, nowMs: number): number;
   /** Makes the last event count as `events` more events, which leaves less room for later ones. */

@@ -14,8 +14,9 @@ export type Trimmer = {
 const uncountedPart = 1 / 20;
 
 /**
- * Starts trimming: every recorder trims the accounts it adds to by number; the recorder of the first partition also
- * trims all accounts by age. A failed trim is counted, and tried again at the next interval.
+ * Starts trimming. Every recorder limits the number of events in the accounts that it adds events to; the recorder of
+ * the first partition also removes old events from all accounts. A failed trim is counted, and tried again at the next
+ * interval.
  */
 export function startTrimmer(context: RecorderContext): Trimmer {
   const { partition, pool, settings, counts, logger } = context;
@@ -112,7 +113,7 @@ async function accountsInView(pool: Pool): Promise<string[]> {
   return rows.map((row) => row.account_id);
 }
 
-/** Removes an account's events that are older than `ageMaxMs`, by receipt. Returns how many. */
+/** Removes an account's events that were received longer than `ageMaxMs` ago. Returns how many. */
 function trimByAge(pool: Pool, accountId: string, { ageMaxMs }: TrimLimits, nowMs: number): Promise<number> {
   // Every id sorts after the empty one, so events received at exactly that time stay.
   return deleteUpTo(pool, accountId, { receivedAt: new Date(nowMs - ageMaxMs), id: '' });

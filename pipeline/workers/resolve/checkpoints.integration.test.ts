@@ -70,8 +70,8 @@ const purgeAccount = (rig: ResolverRig, account: string): Promise<unknown> =>
   purgeSubject(rig.connection, streams.events, eventsOfAccount(account));
 
 /**
- * Sends events again. Returns how many of them a new resolver treats as new and as duplicates, and how many frames it
- * had to read at its start.
+ * Sends events again. Returns how many of them a new resolver treats as new, how many as duplicates, and how many
+ * frames it had to read at its start.
  */
 async function resend(rig: ResolverRig, from: number, to: number) {
   const resolver = await rig.start(0, { settings: often });

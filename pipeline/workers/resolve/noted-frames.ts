@@ -1,6 +1,6 @@
 /** A frame in EVENTS, with its ids, which no checkpoint has yet. */
 export type NotedFrame = {
-  /** Sequence of the frame in EVENTS; each frame has a higher one than the frame before. */
+  /** Sequence of the frame in EVENTS, which is higher than that of the frame before. */
   readonly seq: number;
   readonly msgId: string;
   /** Packed hashes. */

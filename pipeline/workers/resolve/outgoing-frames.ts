@@ -41,7 +41,7 @@ export type Compression = {
    * frame stays text that an operator can read in the log.
    */
   readonly frames: 'off' | 'grown' | 'all';
-  /** A frame below this size is never compressed: that would save little and cost nearly as much. */
+  /** A frame below this size is never compressed: that would save little, at nearly the same cost. */
   readonly frameBytesMin: number;
   /** A frame has grown once it is this many times as large as what its clients sent. */
   readonly grownTimes: number;
@@ -69,7 +69,10 @@ type WrittenVisitor = {
   readonly line: VisitorLine;
   /** Index of the line in the frame that contains the visitor. */
   readonly at: number;
-  /** Ends each further line of the visitor, with a reference to that line; in ASCII. Made for the first such line. */
+  /**
+   * The end of each further line with this visitor: a reference to the line `at`, in ASCII. Made for the first such
+   * line.
+   */
   reference: string | undefined;
 };
 

@@ -281,7 +281,9 @@ type Identifying = {
   readonly turn?: Turn | undefined;
 };
 
-/** Maximum number of tries for one visitor if the database fails for it; pauses between them let the failure pass. */
+/**
+ * Maximum number of tries for one visitor if the database fails for it. There are pauses, since the failure may pass.
+ */
 const failedTriesMax = 4;
 const failedBackoff: Backoff = { firstMs: 1_000, longestMs: 8_000 };
 

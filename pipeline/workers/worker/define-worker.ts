@@ -24,7 +24,7 @@ export type Wanted<Spec> =
       specs(config: LiveConfig): readonly Spec[];
       /** The spec of an actor that is no longer needed. Only what it left in the log is known of it. */
       specOf(key: string, accountId: string): Spec;
-      /** The subjects that such an actor left in the log and that no later actor needs, without its consumer. */
+      /** What such an actor left in the log and no later actor needs, apart from its consumer. */
       leaves(key: string): readonly OwnSubject[];
       /**
        * Removes the actor's position, if it is stored in addition to the consumer: a new actor then starts at the

@@ -33,7 +33,7 @@ export const noSuspicion: Suspicion = { log: nothingSuspected, retry: nothingSus
 /** The reason in the dead letter of a quarantined frame. */
 export const quarantineReason = 'quarantined: its thread died twice while it worked on this frame';
 
-/** Maximum number of quarantined frames that are remembered for one actor, which has long passed the oldest by then. */
+/** Maximum number of quarantined frames that are remembered for one actor; long before, it is done with the oldest. */
 const quarantinedMax = 1_000;
 
 /**

@@ -9,7 +9,8 @@ const instant = Type.Number({ minimum: 0 });
 const oauthEntry = Type.Object({
   v: Type.Literal(1),
   /**
-   * The platform's last token. From `renewAtMs` on, a process requests the next one; earlier versions did not store it.
+   * The platform's last token. From `renewAtMs` on, a process requests the next one; earlier versions stored no such
+   * time.
    */
   token: Type.Optional(
     Type.Object({ accessToken: Type.String(), expiresAtMs: instant, renewAtMs: Type.Optional(instant) }),

@@ -99,7 +99,7 @@ let keysCount = 0;
 let keysAtClose = 0;
 
 type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'ctx' | 'body'> & {
-  /** The batch's defaultProperties: hashes of their names; and their members as JSON. */
+  /** The batch's defaultProperties: hashes of their names, and their members as JSON. */
   readonly batchNames: ReadonlySet<number> | undefined;
   readonly batchMembers: string;
 };

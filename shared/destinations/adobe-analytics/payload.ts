@@ -222,7 +222,8 @@ function productsOf(products: readonly Product[]): string {
 const separate = (text = ''): string => text.replaceAll(/[;,|]/g, ' ').slice(0, 100);
 
 /**
- * The order id, or its hash if it exceeds 20 bytes: Adobe would truncate it, so that ids that start alike became equal.
+ * The order id, or its hash if it exceeds 20 bytes: Adobe would truncate it, and ids that start alike would become
+ * equal.
  */
 function purchaseId(orderId: string | undefined): string | undefined {
   if (orderId === undefined || Buffer.byteLength(orderId, 'utf8') <= 20) return orderId;

@@ -59,7 +59,7 @@ export type AmplitudeSettings = {
 const standardGroupType = 'company';
 
 /**
- * The row of an event. If revenue is sent by product, and all products of an order have prices, one more row for each.
+ * The row of an event. If revenue is sent by product, and all products of an order have prices, also a row per product.
  */
 export function amplitudeRows(event: OutboundEvent, given: AmplitudeSettings): readonly JsonObject[] {
   const row = amplitudeEvent(event, given);
