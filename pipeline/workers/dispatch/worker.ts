@@ -25,7 +25,7 @@ export type DispatcherSpec = {
   readonly publishedAtMs: number;
 };
 
-/** The options that each dispatcher of a thread gets for itself; `DispatcherHost` has the shared ones. */
+/** The options that `start` makes for one dispatcher; all others are those of its thread. */
 type Own =
   | keyof Omit<DispatcherSpec, 'kind'>
   | 'instanceId'

@@ -43,7 +43,7 @@ type Waiting = {
  * many times.
  */
 const missesOfSampledMax = 2;
-/** If too many outcomes wait, a 64th of the maximum is removed at once. */
+/** If too many outcomes wait, the maximum divided by this is removed at once. */
 const evictedShare = 64;
 
 /** Makes a recorder; any number of them may work on one database. */

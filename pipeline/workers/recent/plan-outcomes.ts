@@ -6,8 +6,8 @@ export type PlanOutcome = {
   /** A test event is neither quarantined nor dropped: it shows the outcome that a live event would have. */
   readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
   /**
-   * Rules that the event broke; the first one decided the outcome. `property` is a path, if the rule is about a
-   * property.
+   * Rules that the event broke; those that decided the outcome come first. `property` is a path, if the rule is about
+   * one.
    */
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
 };

@@ -32,9 +32,7 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     eventsPerInsert: 500,
     /** How long events wait, in ms, so that later events fill the same insert. */
     lingerMs: 500,
-    /**
-     * Maximum bytes of one resolver's frames that wait for the database; beyond that, events are left out of the view.
-     */
+    /** Maximum bytes of one resolver's frames that wait for the database; beyond it events are left out of the view. */
     waitingBytesMax: 16 * 1024 ** 2,
     /** Maximum number of frames that a recorder reads from the log at its start, for events missing after a crash. */
     caughtUpFramesMax: 2_000,

@@ -30,7 +30,7 @@ export type RecorderGauge = keyof typeof recorderGauges;
 /** The parts that the steps of a recorder share. */
 export type RecorderContext = {
   readonly partition: number;
-  /** Number of partitions of the log: each recorder gets an equal part of an account's limit in the view. */
+  /** Number of partitions of the log: each recorder gets an equal part of an account's rate in the view. */
   readonly partitions: number;
   readonly connection: LogConnection;
   /** Its sessions have `forceIndexScans`. */

@@ -29,9 +29,7 @@ export type FrameInLog = {
   readonly seq: number;
 };
 
-/**
- * Interval at which the position is written, in ms; after a crash, a start reads the events after the last one again.
- */
+/** Interval at which the position is written, in ms; after a crash, a start reads all later events again. */
 const placeEveryMs = 1_000;
 const framesPerPull = 16;
 const silenceMaxMs = 30_000;

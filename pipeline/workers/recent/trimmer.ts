@@ -6,7 +6,7 @@ import type { RecorderContext } from './recorder-context.ts';
 export type Trimmer = {
   /** Records that an account got new events, which may bring it over its quota soon. */
   noteAdded(accountId: string, events: number): void;
-  /** Stops trimming once the running trim has ended. */
+  /** Stops trimming after the account that is being trimmed. */
   stop(): Promise<void>;
 };
 
@@ -15,8 +15,7 @@ const uncountedPart = 1 / 20;
 
 /**
  * Starts trimming. Every recorder limits the number of events in the accounts that it adds events to; the recorder of
- * the first partition also removes old events from all accounts. A failed trim is counted, and tried again at the next
- * interval.
+ * the first partition also removes old events from all accounts. A failed trim is counted, and tried again later.
  */
 export function startTrimmer(context: RecorderContext): Trimmer {
   const { partition, pool, settings, counts, logger } = context;
@@ -39,7 +38,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
     addedSince.delete(accountId);
     const trimmed = await trimByCount(pool, accountId, settings);
     counts.recent_trimmed += trimmed;
-    // If more events may be left than one trim removes, the account is counted again.
+    // If the trim removed as many as it may, more may be left: the account is counted again.
     if (trimmed < trimEventsMax) counted.add(accountId);
     else counted.delete(accountId);
   };

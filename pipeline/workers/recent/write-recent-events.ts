@@ -50,7 +50,7 @@ export async function writeRecentEvents(
   }
 }
 
-/** Inserts events with one statement; if the database refuses some of them, the others are still inserted. */
+/** Inserts events with one statement; if the database refuses some of them, all others are inserted without them. */
 function insertEach(
   context: RecorderContext,
   events: readonly RecentEvent[],

@@ -69,7 +69,7 @@ export class AccountQueue {
     return this.#unread.bytes;
   }
 
-  /** Whether lines are being copied to the queue's subject. */
+  /** Whether lines wait to be copied to the queue's subject, or are being copied. */
   get isCopying(): boolean {
     return this.#copies.isCopying;
   }
@@ -84,9 +84,7 @@ export class AccountQueue {
     return this.#reader?.isWatching === true && !this.isCaughtUp;
   }
 
-  /**
-   * Adds lines to be copied, after those added earlier. `onStored` is called once for each line, when the log has it.
-   */
+  /** Adds lines to be copied after earlier ones. `onStored` is called once for each line, when the log has it. */
   add(lines: Parameters<QueueCopies['add']>[0], onStored: () => void): void {
     this.#copies.add(lines, onStored);
   }
@@ -149,7 +147,7 @@ export class AccountQueue {
     return frames.length > 0;
   }
 
-  /** Continues reading: memory has become free. */
+  /** Call when memory has become free: reading continues. */
   noteRoom(): void {
     this.#room.ring();
   }

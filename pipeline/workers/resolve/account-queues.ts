@@ -98,9 +98,7 @@ export class AccountQueues {
     }
   }
 
-  /**
-   * Queues with frames that are suspected of having ended an earlier actor: each is read alone, one frame at a time.
-   */
+  /** Queues with frames suspected of having ended an earlier actor: each is read alone, one frame at a time. */
   get watching(): readonly AccountQueue[] {
     return [...this.#queues.values()].filter((queue) => queue.isWatching);
   }
@@ -204,7 +202,7 @@ export class AccountQueues {
     this.#closeDone();
   }
 
-  /** Continues reading all queues: memory has become free. */
+  /** Call when memory has become free: all queues continue reading. */
   noteRoom(): void {
     for (const queue of this.#queues.values()) queue.noteRoom();
   }

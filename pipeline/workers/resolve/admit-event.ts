@@ -29,12 +29,10 @@ export type Candidate = {
   readonly hash: EventHash;
   /** Where the event's part starts and ends in the written JSON. */
   readonly json: { readonly start: number; readonly end: number };
-  /** Number of bytes of the event that its client sent. */
+  /** Number of bytes that the client sent for the event. */
   readonly sentBytes: number;
   readonly touch: VisitorTouch;
-  /**
-   * Time of the event's properties, in ms since the epoch: the event's own time or its receipt, whichever is earlier.
-   */
+  /** Time of the event's properties, in ms since the epoch: its own time or its receipt, whichever is earlier. */
   readonly saidAtMs: number;
 };
 
@@ -79,7 +77,7 @@ type ReadEnvelope = {
   readonly envelope: Envelope;
   readonly sentBytes: number;
   read(rules: SourceRules): IngestEvent;
-  /** Parses the whole envelope, since `envelope` may have only some of the fields. */
+  /** Returns the whole envelope; `envelope` may have only some of its fields. */
   parse(): Envelope;
 };
 
@@ -113,7 +111,7 @@ function admit(
     context.identity.add({ ...of, reason: 'userHash', count: isUnverified ? 1 : 0 });
   }
   const event = read(rules);
-  // Test events are only shown, so the checks below drop none of them.
+  // Test events are only shown, so neither bot control nor the list of allowed events drops them.
   const isTest = envelope.test === true;
   if (!isTest && isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
   const { name } = event;

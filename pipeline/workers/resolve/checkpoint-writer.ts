@@ -47,9 +47,7 @@ type Unanswered = {
 const framesWaitingMax = 500_000;
 /** Unneeded checkpoints are removed once there are this many of them. */
 const removedAtOnce = 64;
-/**
- * Checkpoints keep ids longer than the table needs, by this fraction, so that a table filled from them is no smaller.
- */
+/** Ids are kept longer than the table needs them, by this fraction, so that a table filled from them is no smaller. */
 const spare = 1 / 16;
 
 /**
@@ -84,9 +82,7 @@ export class CheckpointWriter {
     return this.#noted.bytes / bytesPerHash;
   }
 
-  /**
-   * Records a frame that was written to EVENTS. Once there are enough ids for a checkpoint, they are written at once.
-   */
+  /** Records a frame that was written to EVENTS. Once the ids suffice for a checkpoint, they are written at once. */
   note(frame: NotedFrame): void {
     if (this.#isLeft) return;
     this.#noted.add(frame);
@@ -179,9 +175,7 @@ export class CheckpointWriter {
     };
   }
 
-  /**
-   * Tries once. Returns the checkpoint's sequence, or undefined if another resolver has written a checkpoint meanwhile.
-   */
+  /** Tries once. Returns the checkpoint's sequence, or undefined if another resolver has written a checkpoint since. */
   async #store({ msgId, head, payload }: Unanswered): Promise<number | undefined> {
     const { connection, settings } = this.#context;
     try {

@@ -220,8 +220,7 @@ test('checkpoints: checkpoints that the table no longer needs are removed, and t
     const next = await rig.start(0, { settings });
     const { rebuild_frames: framesRead, deduplication_ids: filled } = next.stats();
     expect(framesRead).toBe(0);
-    // Hashes are spread slightly unevenly over the parts of a small table, so a part may have received more than it
-    // holds.
+    // Hashes are spread slightly unevenly over the parts of a small table, so a part may have got more than it holds.
     expect(filled).toBeGreaterThan(0.95 * held);
     await next.stop(5_000);
   }));
@@ -315,7 +314,7 @@ describe('checkpoints of frames that the log lost', () => {
     const rig = await createResolverRig(server.url, database.url);
     const restart = async (change?: () => Promise<void>): Promise<void> => {
       const { port } = server;
-      // Resolved events are removed, as retention would do: otherwise the next resolver reads them again.
+      // The frames of resolved events are removed, as retention would do: otherwise the next resolver reads them again.
       await rig.connection[client].jsm.streams.purge(streams.ingest);
       const back = [rig.connection, rig.pipelineConnection].map((connection) => ({
         connection,

@@ -27,7 +27,7 @@ const reasonLengthMax = 500;
 const headerBytesMax = 4_096;
 
 /**
- * Stores unprocessable lines and frames, with the reason, in the dead-letter log, and events to quarantine in the
+ * Stores unprocessable lines and frames in the dead-letter log, with the reason, and quarantined events in the
  * quarantine.
  */
 export async function keepDeadLetters(context: ResolverContext, letters: readonly IngestDeadLetter[]): Promise<void> {

@@ -5,9 +5,7 @@ import { HashSet } from './hash-set.ts';
 
 /** The recent events of a partition, by the hash of their ids. */
 export type Deduplication = {
-  /**
-   * Records an event. Returns false if it is already known. `timeMs` is when the log stored it, and never decreases.
-   */
+  /** Records an event; false if it is already known. `timeMs` is when the log stored it and never decreases. */
   add(hash: EventHash, timeMs: number): boolean;
   /** Whether an event is known. */
   has(hash: EventHash): boolean;
@@ -17,9 +15,7 @@ export type Deduplication = {
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;
-  /**
-   * An event stored up to this time, in ms since the epoch, may repeat an event that was recorded from packed hashes.
-   */
+  /** Until this time, in ms since the epoch, an event may repeat one that was recorded from packed hashes. */
   readonly packedForMs: number;
   /** The latest time of a recorded event. */
   readonly timeMs: number;
@@ -42,7 +38,7 @@ const partsMax = 256;
 const idsPerPart = 32_768;
 /** Hashes are spread over the parts slightly unevenly. */
 const unevenness = 1 / 32;
-/** Ids are forgotten in steps: this is their number per window. An id may stay one step longer than the window. */
+/** Number of steps per window in which ids are forgotten; an id may stay one step longer. */
 const stepsPerWindow = 256;
 
 /** The resolution of the times in the table, in ms. */
@@ -157,7 +153,7 @@ class AgingSet {
   readonly #stepMs: number;
   /** The first hash of each step, oldest first. At most about `stepsPerWindow` entries. */
   readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
-  /** Number of the oldest hash that was left when the limit on their count, not the window, last removed a hash. */
+  /** Number of the oldest hash that remained when the limit on the count, not the window, last removed one. */
   #evictedTo = 0;
   #addedAtMs: number | undefined;
 

@@ -10,10 +10,7 @@ export class HashSet {
   // Signed, since the engine has no small integers above 31 bits; the bits are the same.
   #ringHigh: Int32Array;
   #ringLow: Int32Array;
-  /**
-   * 0 if the cell is free; otherwise the upper bits are a tag from the hash, the lower ones its position in the ring +
-   * 1.
-   */
+  /** 0 if the cell is free; otherwise tag bits of a hash above, and its position in the ring + 1 below. */
   #cells = new Int32Array(0);
   #cellsPerHash = 0;
   #positionBits = 0;
@@ -51,8 +48,7 @@ export class HashSet {
 
   /** Adds a hash; if the set is full, the oldest hash is removed. Returns false if the hash is already in the set. */
   add(high: number, low: number): boolean {
-    // One probe finds both the hash and its cell: filling a table with millions of hashes takes nearly all of its time
-    // here.
+    // One probe finds a hash and its cell: filling a table with millions of hashes takes nearly all of its time here.
     let cell = this.#probe(high | 0, low | 0);
     if (this.#cells[cell] !== 0) return false;
     if (this.#size === this.#capacity) {

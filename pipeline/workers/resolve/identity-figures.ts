@@ -1,10 +1,7 @@
 import type { IdentityCount, IdentityReason } from '../../../shared/visitors/identity-counts.ts';
 import { AccountCounts } from './account-counts.ts';
 
-/**
- * Maximum number of pairs of source and reason that are counted between two writes; further pairs are only counted as
- * skipped.
- */
+/** Maximum number of pairs of source and reason counted between two writes; others are only counted as skipped. */
 const rowsMax = 5_000;
 const sourceCharactersMax = 64;
 const hourMs = 3_600_000;

@@ -14,7 +14,7 @@ export type EventToJudge = {
   readonly timeMs: number;
   readonly isTest: boolean;
   readonly versionNumber: number | undefined;
-  /** Parses the whole envelope into a new object. */
+  /** Returns the whole envelope, as an object that the tracking plan may change. */
   parse(): Envelope;
 };
 
@@ -43,8 +43,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   if (leaves) {
     leave(context, event, envelope, plan);
     if (outcome !== 'drop') {
-      // Deduplication does not know quarantined events, so their hits are counted only once the quarantine has stored
-      // them.
+      // After a restart, deduplication does not know quarantined events: each is counted when the quarantine stores it.
       const rules = hits.map(({ rule }) => rule);
       return { leaving: heldBy(event.accepted, rules, countHits) };
     }

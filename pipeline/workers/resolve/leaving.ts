@@ -41,7 +41,7 @@ function lineOf({ origin, accountId, bytes, start, end }: WaitingEvent): Omit<In
   return { payload: bytes.subarray(start, end), seq: frame.seq, line, ...account };
 }
 
-/** Counts a dropped event, or adds its dead letter to `letters`; a dead letter is counted once it is stored. */
+/** Counts an event that is dropped, or adds its dead letter to `letters`, to be counted once it is stored. */
 export function leave(counts: ResolverCounts, step: Leaving, letters: IngestDeadLetter[]): void {
   switch (step.kind) {
     case 'drop':

@@ -87,8 +87,8 @@ test('one writer: a resolver that was paused before it published is refused by t
     const paused = await rig.start(0, { ...own, settings: { ...defaultSettings, partEventsMax: 5 } });
     const failure = failureOf(paused);
     await held.arrived;
-    // The new owner divides the same frame differently, so none of its messages has the id of a message of the first
-    // one.
+    // The new owner divides the same frame differently, so its messages have other ids than those of the first
+    // resolver.
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 4 } });
     await until(owner, 'resolved', 12);
     held.release();

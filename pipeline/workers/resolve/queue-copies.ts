@@ -32,9 +32,7 @@ export class QueueCopies {
     return this.#lines.length > 0 || this.#run !== undefined;
   }
 
-  /**
-   * Adds lines to be copied, after those added earlier. `onStored` is called once for each line, when the log has it.
-   */
+  /** Adds lines to be copied after earlier ones. `onStored` is called once for each line, when the log has it. */
   add({ bytes, start: from, end: to }: Place, onStored: () => void): void {
     for (let start = from; start < to;) {
       let [end, lines] = [endOfLine(bytes, start), 1];
