@@ -14,9 +14,7 @@ export type AllowedDomains = {
   has(host: string): boolean;
 };
 
-/**
- * Returns undefined if no domain is listed, which allows all. Domains are parsed at first use: thousands take many ms.
- */
+/** Undefined if no domain is listed, which allows all. Domains are parsed at first use: thousands take many ms. */
 export function compileDomains(listed: readonly string[] | null | undefined): AllowedDomains | undefined {
   if (listed === null || listed === undefined || listed.length === 0) return undefined;
   let domains: ReadonlySet<string> | undefined;

@@ -10,8 +10,7 @@ const keptS = 7200;
 
 /**
  * Headers of an answer that allows every header that the preflight names. Tracing libraries add headers to a page's
- * requests, and a fixed list would miss some of them. No answer depends on a cookie, so refusing a header would protect
- * nothing.
+ * requests, and a fixed list would miss some. No answer depends on a cookie, so a refusal would protect nothing.
  */
 export function allowPreflight(
   { requestHeaders, requestPrivateNetwork }: Preflight,

@@ -5,9 +5,7 @@ import { isJsonObject } from '../runtime/json.ts';
 import type { Collection } from '../contracts/config/define-collection.ts';
 import type { CollectionName, Registered } from './registry.ts';
 
-/**
- * The type of `Value`, but any text is accepted in place of a list of words, since a newer build may have added a word.
- */
+/** `Value` with any text in place of its lists of words, since a newer build may have added a word. */
 type Tolerant<Value> = Value extends string
   ? string
   : Value extends number | boolean | null | undefined

@@ -5,10 +5,7 @@ import { Wakeup } from '../worker/wakeup.ts';
 export type PlanOutcome = {
   /** A test event is neither quarantined nor dropped: it shows the outcome that a live event would have. */
   readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
-  /**
-   * Rules that the event broke; those that decided the outcome come first. `property` is a path, if the rule is about
-   * one.
-   */
+  /** Rules that the event broke, the deciding ones first. `property` is a path, if the rule is about a property. */
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
 };
 

@@ -70,15 +70,14 @@ type WrittenVisitor = {
   /** Index of the line in the frame that contains the visitor. */
   readonly at: number;
   /**
-   * The end of each further line with this visitor: a reference to the line `at`, in ASCII. Made for the first such
-   * line.
+   * The end of each further line with this visitor, in ASCII: a reference to line `at`. Made for the first such line.
    */
   reference: string | undefined;
 };
 
 /**
- * Collects resolved events into frames by account, in the order in which they are added. An unchanged visitor is
- * written once per frame, and shortened if its account is over its rate limit.
+ * Collects resolved events into frames by account, in the order in which they are added. While a visitor does not
+ * change, it is written once per frame; it is shortened if its account is over its rate limit.
  */
 export class OutgoingFrames {
   readonly #limits: FrameLimits;

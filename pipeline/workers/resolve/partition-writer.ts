@@ -53,9 +53,7 @@ export class PartitionWriter {
   readonly #last = new Map<string, StoredId>();
   /** The partition's last frame in EVENTS. */
   #newest = neverStored;
-  /**
-   * The last frame before a connection broke, or before a sequence was assigned twice: EVENTS may have lost this frame.
-   */
+  /** The last frame before a connection broke, or before a sequence was assigned twice: EVENTS may have lost it. */
   #atStake: StoredId | undefined;
   readonly #offDisconnect: () => void;
 
@@ -177,8 +175,7 @@ export class PartitionWriter {
         ...next,
         timeoutMs: settings.publishTimeoutMs,
       });
-      // For a message that the log already has, the answer has its old sequence, which later messages may have
-      // followed.
+      // For a message that the log already has, the answer has its old sequence, which later messages may follow.
       if (!published.duplicate || published.seq > (this.#last.get(subject) ?? neverStored).seq)
         this.#last.set(subject, { seq: published.seq, msgId });
       return published;

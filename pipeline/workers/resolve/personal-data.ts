@@ -44,9 +44,7 @@ type Property = {
   readonly property: string;
   readonly byName: PersonalKind | undefined;
   readonly shapes: Map<PersonalKind, number>;
-  /**
-   * Seeded hashes of the property's values, kept only in memory, up to the number of distinct values that is needed.
-   */
+  /** Seeded hashes of the values, only in memory, up to the number of distinct values that is needed. */
   readonly distinct: Set<number>;
   seen: number;
   /** The counts at the last write. */
@@ -112,7 +110,7 @@ export class PersonalData {
         if (left >= 0) this.#note(account, { event: of, path, own, value: inner }, event.receivedAtMs);
         return left > 0;
       });
-    // The properties of an identify event belong to its visitor, see below.
+    // The properties of an identify event belong to its visitor.
     if (name !== '$identify') look('event_properties', name, event.properties, () => true);
     look('default_properties', '*', event.context, (own) => !knownContext.has(own));
     for (const given of event.given) look('visitor.custom_properties', '*', given['custom_properties'], () => true);

@@ -15,7 +15,7 @@ const accountsAtOnceMax = 16;
 
 /**
  * Publishes resolved frames: those of an account in order, those of several accounts at once. With many accounts, the
- * first frame of each is published in one batch. Returns the frames in the order of the log.
+ * first frames of all accounts are published in batches. Returns the frames in the order of the log.
  */
 export async function publishFrames(
   context: ResolverContext,

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { endOfLine } from '../../../shared/contracts/events/frame.ts';
 import type { WaitingLines } from './waiting-events.ts';
 
-/** Size limit of a copy, in bytes: with small messages a queue keeps little more in memory than its limit. */
+/**
+ * Size limit of a copy, in bytes, unless it is one larger line: with small messages a queue keeps little more in memory
+ * than its limit.
+ */
 const copyBytesMax = 128 * 1024;
 
 /** Where consecutive lines of a frame are, without the last line end. */
@@ -13,7 +16,7 @@ type Copying = { readonly line: Buffer; readonly lines: number; onStored(): void
 
 const lineEnd = Buffer.from('\n');
 
-/** Copies lines to the queue of an account, in order, as messages of at most 128 KiB. */
+/** Copies lines to the queue of an account, in order, as messages of at most 128 KiB or of one larger line. */
 export class QueueCopies {
   /** Begins the message ids of this resolver's copies, so that copies of another resolver have other ids. */
   readonly #id = randomUUID();

@@ -14,7 +14,7 @@ import type { KeyTrust, VisitorTouch } from '../../../shared/visitors/visitor-st
 import { objectOf, onlyGpc, timeOf } from './read-event.ts';
 import type { UserHashCheck } from './user-hash.ts';
 
-/** What an event gives its visitor, and how many identifiers were left out. */
+/** What an event gives its visitor, and what was left out. */
 export type ReadTouch = {
   readonly touch: VisitorTouch;
   /** Number of identifiers that are placeholders or blocked. */
@@ -34,9 +34,7 @@ export type TouchOptions = {
   readonly identity?: IdentityRules;
 };
 
-/**
- * Reads the identifiers of an event and its visitor's properties. Placeholders and blocked identifiers are left out.
- */
+/** Reads an event's identifiers and its visitor's properties. Placeholders and blocked identifiers are left out. */
 export function readTouch(
   envelope: Envelope,
   keyTrust: KeyTrust,

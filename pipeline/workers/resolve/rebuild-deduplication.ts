@@ -128,10 +128,7 @@ async function readCheckpoints(context: ResolverContext, events: StreamState): P
 
 type Found = { readonly seq: number; readonly head: CheckpointHead };
 
-/**
- * Removes checkpoints whose witness is lost, newest first. If one is intact, so are all earlier ones: a log loses only
- * its end.
- */
+/** Removes checkpoints whose witness is lost. If one is intact, so are all earlier ones: a log loses only its end. */
 async function newestIntact(context: ResolverContext, events: StreamState): Promise<Found | undefined> {
   const { connection, partition, logger, counts } = context;
   let lostSeq: number | undefined;
@@ -223,9 +220,7 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
   return { coveredTo: last.to, witness: last.witness, held, lastSeq: held.at(-1)?.seq ?? 0 };
 }
 
-/**
- * Removes the checkpoints after `seq`: one that is not in the chain would separate the chain from its next checkpoint.
- */
+/** Removes the checkpoints after `seq`: outside of the chain, they would separate it from the next checkpoint. */
 async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
   const { partition, logger } = context;
   logger.warn({ partition }, 'checkpoints are missing; reading EVENTS instead');

@@ -69,7 +69,7 @@ export type AccountPart = LeftPart & {
   resolveApart(turn: Turn): Promise<ResolvedApart>;
 };
 
-/** `isWell` is true if the database failed for none of the visitors. */
+/** `isWell` is false if the database failed for a visitor at any try, even if a later try succeeded. */
 export type ResolvedApart = { readonly resolved: ResolvedPart; readonly isWell: boolean };
 
 /** Runs a statement when its turn comes. */
@@ -255,10 +255,7 @@ async function admit(
 
 type WriteVisitors = () => Promise<ResolvedVisitors>;
 
-/**
- * Looks up the visitors of some events, in order. If the database fails for one visitor, all of them have to be
- * written.
- */
+/** Looks up the visitors of some events, in order. If the database fails for one, all of them have to be written. */
 async function lookUp(
   context: StepContext,
   touches: readonly VisitorTouch[],
@@ -281,9 +278,7 @@ type Identifying = {
   readonly turn?: Turn | undefined;
 };
 
-/**
- * Maximum number of tries for one visitor if the database fails for it. There are pauses, since the failure may pass.
- */
+/** Maximum number of tries for a visitor for which the database fails; with pauses, since the failure may pass. */
 const failedTriesMax = 4;
 const failedBackoff: Backoff = { firstMs: 1_000, longestMs: 8_000 };
 
@@ -364,9 +359,7 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
 /** Maximum bytes of a message besides its events: its headers, with the ids of one event. */
 const messageOverheadBytes = 4_096;
 
-/**
- * Writes the line of an event with its visitor. Returns the reason if the event is dropped or becomes a dead letter.
- */
+/** Writes the line of an event with its visitor; or, if the event is not resolved, returns how it ends. */
 function write(
   candidate: Candidate,
   json: Stretch,

@@ -141,8 +141,8 @@ function rulesOf(
 }
 
 /**
- * Returns the decrypted secret of one of an account's sources; undefined for a source without a secret, or whose secret
- * cannot be opened.
+ * Makes a function that decrypts the secret of one of an account's sources; it returns undefined for a source without a
+ * secret, or whose secret cannot be opened.
  */
 function secretsOf(
   { accountId, sourceSecrets = [] }: Pick<ResolveConfig, 'accountId' | 'sourceSecrets'>,

@@ -51,7 +51,7 @@ const bufferedBytesMax = 8 * 1024 ** 2;
 export async function startResolver(options: ResolverOptions): Promise<Actor<ResolverStat>> {
   const { partition, connection, settings, logger, suspicion } = options;
   const counts = createResolverCounts();
-  // A turn is recorded with the frames taken last from the partition and from each account's queue.
+  // A turn is recorded with the frames in flight of the partition, and of the account's queue that was read last.
   const atWork = new Map<object, FramesAtWork>();
   let frames: FramesAtWork | undefined;
   const beginTurn = (taken: FramesAtWork | undefined = frames): void => {
@@ -157,7 +157,7 @@ class Resolver {
   readonly #waiting: WaitingEvents;
   readonly #unfinished = new UnfinishedFrames<LogMessage>();
   readonly #queues: AccountQueues;
-  /** Rings when a frame of a queue was read. */
+  /** Rings after each read of a queue. */
   readonly #news = new Wakeup();
   readonly #intake: FrameIntake;
   readonly #writes: VisitorWrites;
@@ -296,9 +296,7 @@ class Resolver {
     }
   }
 
-  /**
-   * Reads as many frames as there is room for, and waits until events can be resolved. Returns false when no more come.
-   */
+  /** Reads while there is room, and waits until events can be resolved. Returns false when no more come. */
   async #hasNext(): Promise<boolean> {
     // While frames are suspected, they are resolved with no other work in progress.
     if (this.#reader.isWatching) await this.#settled();
@@ -361,7 +359,7 @@ type ResolverParts = {
   readonly figureWriters: readonly FigureWriter[];
   /** Aborts the tries in progress. */
   readonly failed: AbortController;
-  /** Begins a turn with frames of a source: the partition, or an account's queue. */
+  /** Begins a turn with frames of a source: the partition, or the queues of its accounts. */
   beginTurnOf(source: object, frames: FramesAtWork | undefined): void;
 };
 

@@ -43,8 +43,7 @@ export class VisitorRateLimit {
   }
 
   /**
-   * Whether to report now that the account's visitors are shortened: true once per hour. A call that returns true
-   * counts as a report.
+   * Whether to report now that the account's visitors are shortened: once per hour. Returning true counts as a report.
    */
   isNews(accountId: string): boolean {
     if (this.#reported.has(accountId)) return false;

@@ -38,7 +38,7 @@ export type WaitingLines = Place & {
 /** The waiting lines of an account. */
 type AccountLines = { lines: LinesLeft[]; bytes: number };
 
-/** Waiting lines from whose start a batch may have taken some already. */
+/** Waiting lines, of which batches may already have taken the first ones. */
 type LinesLeft = { -readonly [Key in keyof WaitingLines]: WaitingLines[Key] };
 
 /** Lines of a frame that become dead letters. */

@@ -15,14 +15,11 @@ import type { ResolvePlan } from './resolve-plan.ts';
 type VisitorAfter = {
   readonly id: string;
   readonly properties: VisitorProperties;
-  /** If this event created the visitor, no earlier event of the visitor can be waiting. */
+  /** Whether this event created the visitor: then no earlier event of the visitor can be waiting. */
   readonly created?: boolean;
 };
 
-/**
- * An event that may state consent, and its time in ms since the epoch: its own time or its receipt, whichever is
- * earlier.
- */
+/** An event that may state consent, and the earlier of its own time and its receipt, in ms since the epoch. */
 type Saying = { readonly touch: VisitorTouch; readonly saidAtMs: number };
 
 /** Announces changes of consent to all senders, so that they also apply to waiting events. */

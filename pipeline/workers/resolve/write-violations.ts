@@ -26,12 +26,10 @@ export type ViolationRow = {
 
 export type CountedViolation = ViolationRow & { readonly count: number; readonly lastAtMs: number };
 
-/**
- * Maximum number of groups of an account per hour; violations of further groups are counted together, by their rule.
- */
+/** Maximum number of an account's groups per hour; violations of further ones are counted together, by their rule. */
 export const groupsPerHourMax = 2_000;
 const rowsPerStatement = 500;
-/** The console shows seven days; an eighth is kept, so that the oldest hour shown is complete. */
+/** The console shows seven days; one more day is kept as a margin. */
 const keptHours = 8 * 24;
 const deletedAtOnceMax = 5_000;
 
@@ -68,8 +66,8 @@ function jsonOf({ hourAtMs, firstAtMs, lastAtMs, ...row }: CountedViolation): st
   return JSON.stringify({ ...row, hour, firstAt, lastAt });
 }
 
-// A group that exists is always counted; new groups beyond the limit are counted as one. Rows are written in the order
-// of the key, so that two writers never deadlock.
+// A group that exists is always counted; new groups beyond the limit are counted as one for each rule. Rows are written
+// in the order of the key, so that two writers never deadlock.
 const statement = `
   with given as (
     select (j->>'accountId')::uuid as account_id, (j->>'hour')::timestamptz as hour, j->>'rule' as rule, j->>'event' as event,

@@ -13,15 +13,11 @@ const flagCalledEvent = '$feature_flag_called';
 
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 
-/**
- * Finds the events in a frame that count for results. Lines that do not contain the name of such an event are never
- * parsed.
- */
+/** Finds the events in a frame that count for results. Lines without the name of such an event are never parsed. */
 export type FindResults = (data: Uint8Array, batch: ResultsBatch) => void;
 
 /**
- * Creates a finder of the events that a plan counts. Impressions always count: the version that they belong to may not
- * be known here yet.
+ * Creates a finder of the events that a plan counts. Impressions always count: their version may be unknown here yet.
  */
 export function createFindResults(plan: ResultsPlan): FindResults {
   const marks = markNames([impressionEvent, flagCalledEvent, ...plan.metrics.keys()]);

@@ -3,7 +3,8 @@ import { compileExperimentPlan } from '../../../shared/experiments/experiment-pl
 
 /** Whether a version has results to count; does not need the version to be compiled. */
 export function runsExperiments({ collections, unreadable }: LiveConfig): boolean {
-  // An experiment that cannot be read counts nothing for now; the account's consumer stays, and continues there later.
+  // An experiment that cannot be read counts nothing for now, but keeps the actor: counting continues once it can be
+  // read.
   const lost = unreadable.flatMap(({ collection, entity }) => (collection === 'experiments' ? [entity['status']] : []));
   const statuses: readonly unknown[] = [...collections.experiments.map(({ status }) => status), ...lost];
   return statuses.some((status) => status === 'Running' || status === 'Paused');

@@ -100,9 +100,7 @@ export class FrameReader {
     }
   }
 
-  /**
-   * Whether the next frames may include suspected ones, with which an earlier actor died: they are taken one at a time.
-   */
+  /** Whether the next frames may be suspected, since an earlier actor died with them: they are taken one at a time. */
   get isWatching(): boolean {
     return this.#isWatching;
   }

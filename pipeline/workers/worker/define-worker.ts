@@ -26,10 +26,7 @@ export type Wanted<Spec> =
       specOf(key: string, accountId: string): Spec;
       /** What such an actor left in the log and no later actor needs, apart from its consumer. */
       leaves(key: string): readonly OwnSubject[];
-      /**
-       * Removes the actor's position, if it is stored in addition to the consumer: a new actor then starts at the
-       * beginning.
-       */
+      /** Removes the actor's position, if stored in addition to its consumer: a new actor starts at the beginning. */
       forget?(buckets: PlaceBuckets, key: string): Promise<void>;
     };
 
@@ -54,9 +51,7 @@ export type WorkerDefinition<
   readonly kind: Spec['kind'];
   /** Distinguishes actors of the kind: their id is `<kind>-<key>`. */
   keyOf(spec: Spec): string;
-  /**
-   * Load of an actor, relative to other kinds, while no other actor of its kind is busy: some kinds read every event.
-   */
+  /** Load of an actor, relative to other kinds, while no other of its kind is busy: some kinds read every event. */
   readonly weight: number;
   readonly wanted: Wanted<Spec>;
   readonly consumer: ConsumerNames;
@@ -130,17 +125,12 @@ export type Actor<Stat extends string = string> = {
   /** Rejects when an error ended the actor; resolves when it has ended after `stop`. */
   readonly done: Promise<void>;
   stop(deadlineMs: number): Promise<void>;
-  /**
-   * The actor's numbers. May return the same object each time, updated: copying it would be most of an idle actor's
-   * cost.
-   */
+  /** The actor's numbers. May be the same object, updated: a copy each time would be most of an idle actor's cost. */
   stats(): Readonly<Record<Stat, number>>;
   /** Called when the configuration of the actor's account has changed. */
   reconfigured?(): void;
   /** Called when a tier of the actor's retry log has new frames. */
   retriesStored?(tier: number): void;
-  /**
-   * Makes the actor skip events of its log up to a sequence, because they have waited too long or take too much room.
-   */
+  /** Skips events of the actor's log up to a sequence: they have waited too long, or take too much room. */
   passOver?(upToSeq: number): void | Promise<void>;
 };

@@ -22,9 +22,7 @@ export async function isolateRefused<Item>(
   }
 }
 
-/**
- * Log fields of a database failure; without the message if a value was refused, since the message may quote the value.
- */
+/** Log fields of a database failure; without the message if a value was refused, which the message may quote. */
 export function failureFields(error: unknown): { readonly code?: string; readonly reason: string } {
   if (!(error instanceof Error)) return { reason: 'unknown' };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};

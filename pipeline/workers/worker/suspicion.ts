@@ -33,13 +33,13 @@ export const noSuspicion: Suspicion = { log: nothingSuspected, retry: nothingSus
 /** The reason in the dead letter of a quarantined frame. */
 export const quarantineReason = 'quarantined: its thread died twice while it worked on this frame';
 
-/** Maximum number of quarantined frames that are remembered for one actor; long before, it is done with the oldest. */
+/** Maximum number of quarantined frames remembered for one actor; it is done with the oldest long before this limit. */
 const quarantinedMax = 1_000;
 
 /**
  * Returns what is suspected after the thread of an actor died while it worked on some frames. After the first death
- * these frames are worked on one at a time. If the thread dies again while it works on only one suspected frame, that
- * frame is quarantined.
+ * these frames are worked on one at a time. If the thread dies again while a suspected frame is the only one at work,
+ * that frame is quarantined.
  */
 export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | undefined): Suspicion {
   if (frames === undefined) return before;
@@ -52,9 +52,7 @@ export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | unde
   return { log: widened(before.log, frames.log), retry: widened(before.retry, frames.retry) };
 }
 
-/**
- * The frame that caused a death, and its log, if this is certain: it was suspected before, and the only one at work.
- */
+/** The frame that certainly caused a death, and its log: it was suspected before, and is the only one at work. */
 export function convictedBy(
   before: Suspicion,
   frames: FramesAtWork,

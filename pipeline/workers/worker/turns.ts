@@ -1,8 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/**
- * The work of one turn, in characters that are read or written: about a millisecond, at some nanoseconds per character.
- */
+/** The work of one turn, in characters read or written: about a millisecond, at some nanoseconds per character. */
 const turnUnitsMax = 128 * 1_024;
 
 /** Cost of reading or writing an event, in the same units, in addition to its characters. */

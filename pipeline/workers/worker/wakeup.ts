@@ -1,7 +1,4 @@
-/**
- * A wait that ends after a time, or earlier when `ring` is called; if it was called before the wait, the wait ends at
- * once.
- */
+/** A wait that ends after a time or when `ring` is called; a ring before the wait ends it at once. */
 export class Wakeup {
   #hasRung = false;
   #end: (() => void) | undefined;
