@@ -43,7 +43,8 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   if (leaves) {
     leave(context, event, envelope, plan);
     if (outcome !== 'drop') {
-      // After a restart, deduplication does not know quarantined events: each is counted when the quarantine stores it.
+      // After a restart, deduplication does not know quarantined events: each counts once, when the quarantine stores
+      // it.
       const rules = hits.map(({ rule }) => rule);
       return { leaving: heldBy(event.accepted, rules, countHits) };
     }

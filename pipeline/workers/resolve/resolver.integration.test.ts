@@ -485,7 +485,7 @@ test('resolver: two partitions that see the same externalId create one visitor a
     const store = createVisitorStore(rig.pool);
     for (const name of ['x0', 'x1', 'x2']) {
       const found = await store.find(rig.account, { externalId: name });
-      // The external_id, and one property for each combination of round and partition.
+      // The external_id, and one property for each event of the visitor.
       expect(Object.keys(found?.properties ?? {})).toHaveLength(1 + (rounds / 3) * 2);
     }
   }));

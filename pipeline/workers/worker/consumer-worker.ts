@@ -17,7 +17,7 @@ export type FrameReaderOptions = {
   readonly consumer: DurableConsumer;
   /** Maximum number of frames pulled ahead. */
   readonly bufferedMax: number;
-  /** Maximum bytes of frames pulled ahead; the last frame may exceed it. */
+  /** Maximum bytes of frames pulled ahead, exceeded by at most two frames of the largest size. */
   readonly bufferedBytesMax?: number;
   /** Default: true. If false, frames are pulled only while the actor waits for them, see `PullConsumerOptions`. */
   readonly pullsAhead?: boolean;
