@@ -30,7 +30,7 @@ type Intersection<Union> = (Union extends unknown ? (member: Union) => void : ne
   ? All
   : never;
 
-/** The type of a definition for code that treats all kinds alike. */
+/** The type of a worker definition, for code that treats all kinds alike. */
 export type AnyWorker = WorkerDefinition<
   ActorSpec,
   WorkerHost,
@@ -57,17 +57,17 @@ export const actorIdOf = (kind: WorkerKind, key: string): string => `${kind}-${k
 export const idOfSpec = (spec: ActorSpec): string => actorIdOf(spec.kind, keyOfSpec(spec));
 export const keyOfSpec = (spec: ActorSpec): string => workerOf(spec.kind).keyOf(spec);
 
-/** The actors that exist as long as the log does, whatever is published. */
+/** The actors that run as long as the log exists, whatever versions are live. */
 export function logActors(partitions: number): readonly ActorSpec[] {
   return allWorkers.flatMap(({ wanted }) => (wanted.by === 'log' ? wanted.specs(partitions) : []));
 }
 
-/** The actors an account's live version asks for. */
+/** The actors that an account's live version needs. */
 export function accountActors(config: LiveConfig): readonly AccountActor[] {
   return allWorkers.flatMap(({ wanted }) => (wanted.by === 'account' ? wanted.specs(config) : [])).filter(isOfAccount);
 }
 
-/** The actor of an account that a consumer belongs to; undefined for any other consumer. */
+/** The actor that a consumer of an account belongs to; undefined if the consumer belongs to no actor of an account. */
 export function accountActorOf(consumer: string, accountId: string): AccountActor | undefined {
   for (const { wanted, consumer: names } of allWorkers) {
     const key = wanted.by === 'account' ? names.keyOf(consumer) : undefined;
@@ -78,7 +78,7 @@ export function accountActorOf(consumer: string, accountId: string): AccountActo
   return undefined;
 }
 
-/** The consumer and messages in the log that belong to one actor. */
+/** The consumer and the messages in the log that belong to one actor, and how to remove its other traces. */
 export function traceOf(spec: AccountActor): {
   readonly consumer: string;
   readonly subjects: readonly OwnSubject[];

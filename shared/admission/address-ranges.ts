@@ -6,7 +6,7 @@ type Range = readonly [Address, number];
 export type AddressRanges = {
   /** Whether an address in normal form (see normalizeAddress) is in one of the ranges. */
   includes(address: string): boolean;
-  /** Entries that are neither an address nor a range. */
+  /** Entries that are neither an address nor a range, and are ignored. */
   readonly rejected: readonly string[];
 };
 
@@ -39,14 +39,14 @@ export function normalizeAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }
 
-/** The normal form of an address of 4 or 16 bytes; undefined for any other length. */
+/** The normal form of an address that is given as 4 or 16 bytes; undefined for any other length. */
 export function addressOfBytes(bytes: Uint8Array): string | undefined {
   if (bytes.length !== 4 && bytes.length !== 16) return undefined;
   return normalizeAddress(ipaddr.fromByteArray([...bytes]).toString());
 }
 
 function parseAddress(text: string): Address | undefined {
-  // The library also accepts `0x7f.1` and the like, which no proxy or operator writes for an address.
+  // The library also accepts forms such as `0x7f.1`, in which no proxy or operator writes an address.
   const usual = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text);
   return usual && ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Whether the page that sent a request (its Origin, else its Referer) is in one of the domains or a subdomain.
+ * Whether the page that sent a request (by its Origin, or else its Referer) is in one of the domains or a subdomain.
  * Undefined `domains` allow all pages. A request that names no page comes from a server, which domains do not restrict.
  */
 export function isPageAllowed(domains: AllowedDomains | undefined, origin: string, referer: string): boolean {
@@ -8,7 +8,7 @@ export function isPageAllowed(domains: AllowedDomains | undefined, origin: strin
   return host === undefined || domains.has(host);
 }
 
-/** Domains as an operator listed them. */
+/** The domains that an operator listed. */
 export type AllowedDomains = {
   /** Whether a host is one of the domains or a subdomain. */
   has(host: string): boolean;
@@ -32,7 +32,7 @@ export function compileDomains(listed: readonly string[] | null | undefined): Al
   };
 }
 
-/** The host of a request's Origin, else of its Referer; undefined if it has neither, '' if the header is no URL. */
+/** The host in a request's Origin, or else in its Referer; undefined if it has neither, '' if the header is no URL. */
 function requestHost(origin: string, referer: string): string | undefined {
   const from = origin === '' ? referer : origin;
   if (from === '') return undefined;

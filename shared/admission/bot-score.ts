@@ -4,13 +4,14 @@ import type { JsonObject } from '../runtime/json.ts';
 /** Default threshold: the lowest score that counts as a bot. */
 export const botScoreThresholdDefault = 70;
 
-/** Score of an empty User-Agent, which scripts send, but also some honest servers. */
+/** Score of an event with an empty User-Agent, as scripts send it, but also some honest servers. */
 const noUserAgentScore = 50;
 
 /**
  * How likely a bot sent an event, 0 to 100: the client's own value (`bot_score` or `is_bot` of its defaultProperties),
- * else the isbot library's judgement of the visitor's User-Agent. Undefined if neither is known, as from a server that
- * forwards neither: the server's own User-Agent names a library, and all libraries look like bots.
+ * or else what the isbot library says about the visitor's User-Agent. Undefined if neither is known, as when a server
+ * forwards neither: the server's own User-Agent does not count, since it names a library, and all libraries look like
+ * bots.
  */
 export function botScore(defaultProperties: object, userAgent: string | undefined): number | undefined {
   const { bot_score: said, is_bot: isBot } = defaultProperties as JsonObject;
@@ -27,7 +28,7 @@ export function botScore(defaultProperties: object, userAgent: string | undefine
 /** A source's botControlMode and botScoreThreshold as published. */
 export type BotControl = { readonly mode: string | null | undefined; readonly threshold: number | null | undefined };
 
-/** Whether a source's bot control stops an event of this score. An event is not stopped if its score is unknown. */
+/** Whether a source's bot control stops an event with this score. An event whose score is unknown is not stopped. */
 export function isStoppedAsBot(control: BotControl, score: number | undefined): boolean {
   if (score === undefined) return false;
   if (control.mode === 'Block') return score >= botScoreThresholdDefault;

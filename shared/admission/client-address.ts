@@ -7,15 +7,15 @@ const remembered = 10_000;
 
 /** Determines the address of a client behind proxies. */
 export type ClientAddress = {
-  /** The last address in X-Forwarded-For that is no trusted proxy's, else that of the connection (4 or 16 bytes). */
+  /** The last address in X-Forwarded-For that belongs to no trusted proxy, or else the connection's (4 or 16 bytes). */
   of(connection: ArrayBuffer, forwardedFor: string): string;
   /** As `of`, for a connection whose address is known as text. */
   ofText(connection: string, forwardedFor: string): string;
 };
 
-/** Only entries of `X-Forwarded-For` that `trusted` proxies wrote are believed. */
+/** Trusts only those entries of `X-Forwarded-For` that `trusted` proxies wrote. */
 export function createClientAddress(trusted: AddressRanges, anyTrusted: boolean): ClientAddress {
-  // A connection sends many requests, and to spell its address each time would cost more than the rest of admission.
+  // A connection sends many requests: formatting its address each time would cost more than the rest of admission.
   const ofFour = new Map<number, string>();
   const ofMany = new Map<string, string>();
   const spell = (bytes: Uint8Array): string => {
@@ -51,7 +51,7 @@ function lastUntrusted(forwardedFor: string, trusted: AddressRanges): string | u
   let outermost: string | undefined;
   for (const hop of hops.toReversed()) {
     const address = normalizeAddress(stripPort(hop.trim()));
-    // Entries to the left of an unreadable one are not believed, since no trusted proxy vouches for them.
+    // Entries to the left of one that cannot be read are not trusted: only a trusted proxy's entry can confirm them.
     if (address === undefined) return outermost;
     outermost = address;
     if (!trusted.includes(address)) return address;
@@ -59,14 +59,14 @@ function lastUntrusted(forwardedFor: string, trusted: AddressRanges): string | u
   return outermost;
 }
 
-/** Removes the port of `address:port`, which some proxies write, with IPv6 addresses in brackets. */
+/** Removes the port from `address:port`, as some proxies write it; IPv6 addresses are then in brackets. */
 function stripPort(hop: string): string {
   if (hop.startsWith('[')) return hop.slice(1, hop.indexOf(']'));
   const colons = hop.split(':').length - 1;
   return colons === 1 ? hop.slice(0, hop.indexOf(':')) : hop;
 }
 
-/** The proxies whose X-Forwarded-For is believed. */
+/** The proxies whose X-Forwarded-For is trusted. */
 export const { variables: trustedProxiesEnv, read: readTrustedProxies } = defineSettings(
   fromEnv(
     {

@@ -1,11 +1,11 @@
 /** Headers of a CORS preflight request (Fetch standard); '' if absent. */
 export type Preflight = { readonly requestHeaders: string; readonly requestPrivateNetwork: string };
 
-/** Number of characters of the list of header names that are read. */
+/** Maximum number of characters that are read of the list of header names. */
 const namesCharactersMax = 4096;
 /** A header's name (RFC 9110, section 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** How long a browser may reuse the answer, in s: two hours, the maximum of Chromium. */
+/** How long a browser may reuse the answer, in s: two hours, Chromium's maximum. */
 const keptS = 7200;
 
 /**
@@ -31,7 +31,7 @@ function readNames(list: string): string {
     .slice(0, namesCharactersMax)
     .split(',')
     .map((name) => name.trim());
-  // The last name may be cut off.
+  // The limit may have cut off part of the last name.
   if (list.length > namesCharactersMax) names.pop();
   return names.filter((name) => token.test(name)).join(', ');
 }

@@ -73,13 +73,13 @@ const signals = Type.Object(
 );
 
 const body = Type.Object({
-  /** Name of the purpose: analytics, advertising. */
+  /** Name of the purpose, for example analytics or advertising. */
   name: nameField,
   description: descriptionField,
   isEnabled: Type.Boolean(),
   /** The default for a visitor who has not decided. */
   defaultState: Type.Enum(['Granted', 'Denied']),
-  /** Regions in which the default applies: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null: everywhere. */
+  /** Regions in which the default applies: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null means everywhere. */
   regions: nullable(Type.Array(Type.String({ pattern: '^(EEA|[A-Z]{2}(-[A-Z0-9]{1,3})?)$' }), { maxItems: 500 })),
   /** Destinations that serve this purpose. */
   destinationIds: idList(),

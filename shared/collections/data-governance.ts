@@ -70,7 +70,7 @@ const ruleBody = Type.Object({
   severity: Type.Enum([...planSeverities], {
     description: 'Info is counted. Warning is shown on the overview. Error is shown there first and raises an alert.',
   }),
-  /** The event that the rule checks; null: every event. */
+  /** The event that the rule checks; null means every event. */
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
   property: Type.String({
     minLength: 1,
@@ -94,7 +94,7 @@ const ruleBody = Type.Object({
 
 export type DataGovernanceRuleBody = Static<typeof ruleBody>;
 
-/** The rules of the tracking plan for single properties. */
+/** Rules of the tracking plan; each is about a single property. */
 export const dataGovernanceRules = defineCollection({
   name: 'dataGovernanceRules',
   noun: 'data governance rule',

@@ -1,9 +1,9 @@
 import { words } from './words.ts';
 
 /**
- * Kinds that `POST /rest/v1/destinations` may create if the build offers them. The names are data, so that a process
- * that only reads configuration does not load the kinds. `registry.test.ts` fails when an offered kind is missing
- * here.
+ * Kinds that `POST /rest/v1/destinations` may create if the build offers them. The list is separate from the kinds'
+ * code, so that a process that only reads configuration does not load that code. `registry.test.ts` fails if an offered
+ * kind is missing here.
  */
 export const creatableDestinationTypes: readonly string[] = words(`
   AWSKinesis AWSLambda AWSSNS AWSSQS ActiveCampaignApi Admitad AdobeAnalytics AmazonDSP AmazonEventBridge Amplitude

@@ -17,8 +17,8 @@ const body = Type.Object({
 type ExternalAllowedEventDataBody = Static<typeof body>;
 
 /**
- * Event properties that destinations may receive. Without entries all properties are allowed; with entries, only
- * properties listed for the event or for `*`.
+ * Event properties that destinations may receive. If there are no entries, all properties are allowed; otherwise only
+ * those listed for the event or for `*`.
  */
 export const externalAllowedEventData = defineCollection({
   name: 'externalAllowedEventData',

@@ -16,7 +16,7 @@ export const gatewayCollections = [
   tagManagerVariables,
 ] as const;
 
-/** The part of an account's configuration that gateways load. `revision`: of the whole configuration in CONFIG. */
+/** The part of an account's configuration that gateways load. `revision` is that of the whole in CONFIG. */
 export function gatewayConfigOf(config: AccountConfig, revision: number): Uint8Array {
   const collections = Object.fromEntries(
     gatewayCollections.map(({ name }) => [name, config.collections[name] ?? []] as const),

@@ -15,7 +15,7 @@ const category = Type.Object(
     description: Type.Optional(descriptionField),
     priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
     destinationIds: idList(),
-    /** An event for which the logic is true is not sent to the category's destinations. Null stops nothing. */
+    /** Events for which the logic is true are not sent to the category's destinations. Null stops no event. */
     logic: nullable(logicSchema),
   },
   { additionalProperties: false },
@@ -30,7 +30,7 @@ const body = Type.Object({
 
 type GlobalDispatchCenterBody = Static<typeof body>;
 
-/** Account-wide rules that exclude events before any destination's own rules. */
+/** Account-wide rules that exclude events before the rules of any single destination. */
 export const globalDispatchCenters = defineCollection({
   name: 'globalDispatchCenters',
   noun: 'global dispatch center',

@@ -3,7 +3,7 @@ import { findDestinationKind } from '../destinations/registry.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { findSourceKind } from '../sources/registry.ts';
 
-/** Types of sources whose requests use Sluice's format or a library's. */
+/** Types of sources whose requests have Sluice's own format, or that of a supported library. */
 const ownSourceLabels: Readonly<Record<string, string>> = {
   WebSource: 'Web site',
   PixelImage: 'Pixel',
@@ -40,7 +40,7 @@ export function kindLabel(collection: string, type: unknown): string | undefined
   return collection === 'sources' ? sourceLabel(type) : undefined;
 }
 
-/** Display name of an entity: its name, else its type's name; empty if it has neither. */
+/** Display name of an entity: its name, or else the name of its type; empty if it has neither. */
 export function entityName(collection: string, entity: JsonObject): string {
   return textOf(entity['name']) || (kindLabel(collection, entity['type']) ?? '');
 }

@@ -9,14 +9,14 @@ const propertyMapping = Type.Object(
   {
     /** Name of the property at the destination. */
     property: Type.String({ minLength: 1, maxLength: 250 }),
-    /** A template, such as `{{event.event_properties.total}}`; bare text is literal. */
+    /** A template, such as `{{event.event_properties.total}}`; text outside of braces is literal. */
     map: Type.String({ maxLength: 4_000 }),
     modification: Type.Enum([...modificationNames]),
   },
   { additionalProperties: false },
 );
 
-/** The largest priority number, which is tried last: the priority of a destination's default mapping. */
+/** The largest priority number. A destination's default mapping has it, since it is tried last. */
 export const mappingPriorityMax = 1_000_000;
 
 const body = Type.Object({

@@ -5,7 +5,7 @@ import { isJsonObject } from '../runtime/json.ts';
 import type { Collection } from '../contracts/config/define-collection.ts';
 import type { CollectionName, Registered } from './registry.ts';
 
-/** `Value` without its lists of words: a newer build may have added a word, so any text is accepted. */
+/** `Value` with any text in place of its lists of words, since a newer build may have added a word. */
 type Tolerant<Value> = Value extends string
   ? string
   : Value extends number | boolean | null | undefined
@@ -23,9 +23,9 @@ export type LiveCollections = {
   readonly [Of in Registered as Of['name']]: readonly (BodyOf<Of> & { readonly id: string })[];
 };
 
-/** An account's live configuration, with checked types. `Name`: the collections that were read. */
+/** An account's live configuration, with checked types. `Name` lists the collections that were read. */
 export type LiveConfig<Name extends CollectionName = CollectionName> = AccountConfig<Pick<LiveCollections, Name>> & {
-  /** Published entities that could not be read. A restriction that depends on one of them must refuse. */
+  /** Published entities that could not be read. A restriction that depends on such an entity must refuse. */
   readonly unreadable: readonly UnreadableEntity[];
 };
 
@@ -60,7 +60,7 @@ function createReader({ name, body, defaults, reading, harmless }: Collection): 
   const fits = (entity: SnapshotEntity): boolean => whole.Check(entity);
   const isHarmless = new Set(harmless);
   return (unreadable) => (entity) => {
-    // Nearly every entity is valid and is returned as parsed.
+    // Nearly every entity is valid as it is, and returned unchanged.
     if (fits(entity)) return [entity];
     const given: SnapshotEntity = { ...defaults, ...entity };
     if (fits(given)) return [given];
@@ -82,7 +82,7 @@ function fieldOf({ keyword, instancePath, params }: SchemaError): string {
   return Array.isArray(missing) && missing.length > 0 ? String(missing[0]) : '';
 }
 
-/** Keywords that define a type and its parts. */
+/** Keywords of a schema that define a type or its parts. */
 const shape = ['type', 'properties', 'required', 'items', 'anyOf', 'patternProperties', 'const'] as const;
 
 // Schemas compile once per process, when the first configuration is read.
@@ -96,7 +96,7 @@ function readerOf(collection: Collection): ReadEntity {
   return made;
 }
 
-/** A schema without limits: what remains is what a TypeScript type can express. */
+/** Removes limits from a schema: what remains is what a TypeScript type can express. */
 function shapeOf(schema: TSchema): TSchema {
   const node = schema as Readonly<Record<string, unknown>>;
   if (Array.isArray(node['enum'])) return { type: [...new Set(node['enum'].map((word) => typeof word))][0] };

@@ -23,7 +23,7 @@ test.each(collections.map((collection) => [collection.name, collection] as const
     }
     // A harmless field that cannot be read gets its default.
     expect(Object.keys(defaults)).toEqual(expect.arrayContaining([...harmless]));
-    // Fields of the answer that are not stored (a source's live values) are read-only too.
+    // Fields that the answer has but that are not stored (a source's live values) are read-only too.
     expect(fields).toEqual(expect.arrayContaining([...fixed, ...filters, ...references.map(({ field }) => field)]));
     // Clients cannot set read-only fields, so the service sets them in a new entity.
     const given = Object.keys({ ...defaults, ...generate((length) => 'x'.repeat(length)) });

@@ -36,7 +36,7 @@ const registered = [
 export type Registered = (typeof registered)[number];
 export type CollectionName = Registered['name'];
 
-/** A collection for code that treats all collections alike. */
+/** The type of a collection, for code that treats all collections alike. */
 export type AnyCollection = Collection<CollectionName>;
 
 /** The stored entities of a version or a draft by collection. */
@@ -54,7 +54,7 @@ export function isCollectionName(name: string): name is CollectionName {
   return byName.has(name);
 }
 
-/** The collection with a name: a CollectionName, or the target of a reference. Throws for any other name. */
+/** The collection with this name, which is a CollectionName or the target of a reference. Throws for any other name. */
 export function collectionOf(name: string): AnyCollection {
   const collection = byName.get(name);
   if (collection === undefined) throw new Error(`${name} is not a collection`);

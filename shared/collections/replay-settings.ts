@@ -11,7 +11,7 @@ const body = Type.Object({
   maskAllInputs: Type.Boolean(),
   /** CSS selectors of elements that are left out of a recording. */
   blockSelectors: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 200 }),
-  /** Sources whose sessions are recorded; null: all web sources. */
+  /** Sources whose sessions are recorded; null means all web sources. */
   sourceIds: nullable(idList()),
 });
 

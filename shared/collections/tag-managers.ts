@@ -45,7 +45,7 @@ const tagProperty = Type.Object(
 const tagBody = Type.Object({
   name: nameField,
   tagManagerId: Type.String({ minLength: 1, maxLength: 64 }),
-  // CustomHtml was allowed by earlier builds, which ran no tag: `checkTag` refuses it.
+  // Earlier builds, which ran no tags, allowed CustomHtml; `checkTag` now refuses it.
   type: Type.Enum([...tagTypes, 'CustomHtml']),
   status: enabledStatus,
   content: Type.String({

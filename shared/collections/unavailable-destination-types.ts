@@ -1,4 +1,4 @@
-/** A kind that is known by name but cannot be created. */
+/** A kind of destination whose name is known, but which cannot be created. */
 export type UnavailableDestinationType = {
   readonly id: string;
   /** The name shown to users. */
@@ -12,7 +12,7 @@ const store = 'It stores files or tables, and receives no events. Existing desti
 const audience = 'It is a list of people, and receives no events. Existing destinations of this kind can be read.';
 const unknownFormat = 'No public format of its events was found.';
 
-/** Label and reason by kind. Searched on the platform's own pages and in open-source implementations, 2026-11-22. */
+/** Label and reason by kind. The platforms' own pages and open-source implementations were searched on 2026-11-22. */
 const kinds: Readonly<Record<string, readonly [label: string, reason: string]>> = {
   ArtsAI: ['ArtsAI', unknownFormat],
   Audiohook: ['Audiohook', unknownFormat],
@@ -57,7 +57,7 @@ export const unavailableDestinationTypes: readonly UnavailableDestinationType[] 
   .map(([id, [label, reason]]) => ({ id, label, reason }))
   .toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
-/** Why a kind cannot be created; undefined if it can be, or is not known by name. */
+/** Why a kind cannot be created; undefined if it can be created or its name is not known. */
 export function whyUnavailable(type: string): string | undefined {
   return unavailableDestinationTypes.find(({ id }) => id === type)?.reason;
 }

@@ -16,13 +16,13 @@ export const configMetrics = {
 type Effect = 'shut' | 'defaulted';
 
 /**
- * Tracks which entities of the current configurations this build cannot read. A gauge, not a counter: a document is
- * read again after every start and reconnect, which must not count an entity twice.
+ * Tracks which entities of the current configurations this build cannot read. The metric is a gauge, not a counter: a
+ * document is read again after every start and reconnect, which must not count an entity twice.
  */
 export type UnreadableEntities = {
   /**
-   * Records the account's current configuration, or its removal. Unreadable fields are logged, one line each, by name
-   * and without content.
+   * Records an account's current configuration, or its removal. Logs each unreadable field in one line, by name and
+   * without its content.
    */
   note(change: Omit<ConfigChange<Pick<LiveConfig, 'unreadable'>>, 'bytes' | 'upTo'>): void;
   count(effect: Effect): number;

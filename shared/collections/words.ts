@@ -1,4 +1,4 @@
-/** The words of a text, for lists that are too long for one word a line. */
+/** Splits a text into words, for lists that would be too long with one word per line. */
 export function words(text: string): string[] {
   return text.trim().split(/\s+/);
 }

@@ -18,12 +18,12 @@ export const { read: readStackFolderEnv } = defineEnv(stackFolderEnv);
 
 const fileOf = (folder: string): string => join(folder, 'environment.json');
 
-/** Variables that name a server. */
+/** Variables that say which server to use. */
 const servers = ['NATS_URL', 'DATABASE_URL'] as const;
 
 /**
  * The environment of a command, completed by that of the local stack in SLUICE_DIR while the stack runs: unset
- * variables get the stack's values, unless the command's environment names other servers.
+ * variables get the stack's values, unless the command's environment names other servers than the stack's.
  */
 export function besideStack(source: VariableSource): VariableSource {
   const stack = readStackEnvironment(readStackFolder(readStackFolderEnv(source)));
@@ -34,12 +34,12 @@ export function besideStack(source: VariableSource): VariableSource {
   return { ...source, ...Object.fromEntries(missing) };
 }
 
-/** Whether the variable, or the variable that names its file, is set. */
+/** Whether a variable is set, directly or by the variable that names a file with its value. */
 const isSet = (source: VariableSource, name: string): boolean =>
   [name, `${name}_FILE`].some((one) => source[one] !== undefined && source[one] !== '');
 
 /**
- * Stores the stack's variables for commands (`besideStack`). Only the folder's owner can read the file, since it
+ * Stores the stack's variables for commands, see `besideStack`. Only the folder's owner can read the file, since it
  * contains passwords.
  */
 export async function writeStackEnvironment(folder: string, variables: VariableSource): Promise<void> {
@@ -57,7 +57,7 @@ function readStackEnvironment(folder: string): Readonly<Record<string, string>> 
     return JSON.parse(readFileSync(fileOf(folder), 'utf8')) as Record<string, string>;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // A stack of another user does not count.
+    // If the folder belongs to another user, that user's stack does not count.
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return undefined;
     throw error;
   }

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 /** The output of a command: as text for people, and as a value for programs. */
 export type Printed = { readonly text: string; readonly value: unknown };
 
-/** The option `--json` of commands whose output programs may read. */
+/** The option `--json`, for commands whose output programs may read. */
 export const jsonOption = (description = 'for programs'): Option => new Option('--json', description);
 
 /** Prints the output of a command as text, or with `--json` as JSON. */

@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
 import { EnvError } from '../runtime/env.ts';
 
-/** A command that fails for a reason that the message explains to the person at the shell. */
+/** Fails a command; the message explains the reason to the person at the shell. */
 export class CommandError extends Error {
   readonly code = 'command';
 }
 
-/** Runs the program of a command, including `--help`. The process ends if its reader closes the pipe (`| head`). */
+/**
+ * Runs the program of a command, including `--help`. If the reader of its output closes the pipe (`| head`), the
+ * process ends.
+ */
 export async function runProgram(program: Command): Promise<void> {
   endWithReader();
   await program.parseAsync();

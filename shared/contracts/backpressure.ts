@@ -9,17 +9,17 @@ const bytes = Type.Number({ minimum: 0 });
 
 const backpressureReport = Type.Object({
   v: Type.Literal(1),
-  /** Accounts with a late destination, and how long its oldest event has waited, in ms. */
+  /** Accounts with a late destination, and how long the destination's oldest event has waited, in ms. */
   accounts: Type.Array(Type.Tuple([Type.String(), ms])),
-  /** How long the oldest accepted event of all accounts has waited for the resolver; absent if it is not late. */
+  /** How long the oldest accepted event of any account has waited for the resolver; absent if no event is late. */
   resolve: Type.Optional(Type.Object({ ageMs: ms, ageMaxMs: ms })),
   /** Accounts with a queue in INGEST, and the bytes of each queue; earlier versions omit the list. */
   queued: Type.Optional(Type.Array(Type.Tuple([Type.String(), bytes]))),
 });
 
 /**
- * Late events and the queues of accounts, as one pipeline sees them. A pipeline writes the report to the LEASES bucket
- * every second while there is something to report; gateways drop it together with the pipeline.
+ * The late events and account queues that one pipeline sees. A pipeline writes the report to the LEASES bucket every
+ * second while there is something to report; gateways drop the report when the pipeline ends.
  */
 export type BackpressureReport = Static<typeof backpressureReport>;
 
@@ -32,7 +32,7 @@ export function encodeBackpressure(report: BackpressureReport): Uint8Array {
   return encodeJson(report);
 }
 
-/** Undefined for a format that this build does not know. */
+/** Returns undefined for a format that this build does not know. */
 export function decodeBackpressure(bytes: Uint8Array | undefined): BackpressureReport | undefined {
   const report = decodeJson(bytes);
   return isReport.Check(report) ? report : undefined;

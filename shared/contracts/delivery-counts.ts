@@ -7,21 +7,21 @@ import { stepCounts } from './step-counts.ts';
 // in the time step of the event's receipt; an answer to a request in the time step of the answer. The number of events
 // in a stage (waiting, retrying) is the number that entered it minus the number that left it.
 
-/** The stage that an event leaves: the account's log, a replay, or a stage in which it waited. */
+/** The stage that an event leaves: the account's log, a replay, or a stage in which events wait. */
 export const stages = ['log', 'replay', 'waiting', 'retrying'] as const;
 export type Stage = (typeof stages)[number];
 
 /**
- * The stage that an event enters. `dead` and `stopped` name their reason after a space. `skipped`: the event waited,
- * and the destination no longer needs it or the log no longer contains it.
+ * The stage that an event enters. `dead` and `stopped` are followed by a space and the reason. `skipped` means that the
+ * event waited, and that the destination no longer needs it or the log no longer contains it.
  */
 export type MovedTo = 'waiting' | 'retrying' | 'delivered' | 'skipped' | `dead ${string}` | `stopped ${string}`;
 
 export type Move = { readonly from: Stage; readonly to: string; readonly reason: string };
 
-/** Longer names and reasons are shortened. */
+/** Maximum characters of a name or reason; longer ones are shortened. */
 export const countedTextMax = 100;
-/** Counted in place of each reason that has no column of its own. */
+/** The reason under which all reasons are counted that have no column of their own. */
 export const otherReason = 'other';
 
 /** The column of a move: both stages, and the reason if it has one, shortened to `countedTextMax`. */
@@ -36,12 +36,12 @@ export function readMove(column: string): Move | undefined {
   return { from, to, reason: reason.join(' ') };
 }
 
-/** Attempts that the platform answered with "too many requests". */
+/** The column that counts attempts to which the platform answered "too many requests". */
 export const throttledColumn = 'throttled';
 
 const perDoubling = 2;
 
-/** The column of a request that was answered after `ms`. Columns are a factor of about 1.4 apart. */
+/** The column that counts requests answered after about `ms`. Neighbouring columns differ by a factor of about 1.4. */
 export function answerColumn(ms: number): string {
   return `ms${Math.round(perDoubling * Math.log2(Math.max(1, ms)))}`;
 }
@@ -52,7 +52,7 @@ export function readAnswerColumn(column: string): number | undefined {
   return found === undefined ? undefined : 2 ** (Number(found) / perDoubling);
 }
 
-/** The tables of a destination, as an entry of the HEALTH bucket contains them. */
+/** The tables of a destination, as in an entry of the HEALTH bucket. */
 const deliveryCounts = Type.Object({
   names: Type.Optional(stepCounts),
   sources: Type.Optional(stepCounts),

@@ -4,7 +4,7 @@ import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { refusedVersion } from './log-format.ts';
 import { assertId } from './subjects.ts';
 
-/** Frames of the account's log that a dispatcher has settled, by their sequence. */
+/** Which frames of the account's log a dispatcher has settled, by their sequence. */
 export type WrittenPlace = {
   /** All frames up to this one are settled. */
   readonly upTo: number;
@@ -16,23 +16,25 @@ export type WrittenPlace = {
   readonly parts: readonly (readonly [number, number, string])[];
 };
 
-/** The position of a destination in its account's log: its one entry of POSITIONS. */
+/** The position of a destination in its account's log. POSITIONS has one such entry for each destination. */
 export type DestinationPosition = {
   readonly v: 1;
-  /** Raised by each dispatcher that claims the destination; a dispatcher of an earlier term can no longer write. */
+  /**
+   * Increased by each dispatcher that claims the destination; a dispatcher with an earlier term can no longer write.
+   */
   readonly term: number;
-  /** The instance whose dispatcher wrote it last. */
+  /** The instance whose dispatcher wrote this position. */
   readonly owner: string;
   /** When the destination was first published, in ms since the epoch: it gets no events resolved before that time. */
   readonly sinceMs: number;
-  /** When a missing earlier position was found, in ms since the epoch. */
+  /** When it was noticed that an earlier position is missing, in ms since the epoch. */
   readonly lostAtMs?: number;
   /**
-   * Oldest sequence of EVENTS that the destination's retries refer to: retention keeps it and later ones, within the
-   * quota.
+   * The oldest sequence of EVENTS that the destination's retries refer to: within the quota, retention keeps that frame
+   * and all later ones.
    */
   readonly oldestReference?: number;
-  /** No live version contains the destination. If it is published again, it starts at that publication. */
+  /** Set if no live version contains the destination. If it is published again, it starts at that publication. */
   readonly retired?: true;
   /** Undefined before the first write: the destination begins at `sinceMs`. */
   readonly place?: WrittenPlace;

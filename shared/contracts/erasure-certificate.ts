@@ -8,7 +8,8 @@ const maybe = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: 
   Type.Union([schema, Type.Null()]);
 
 /**
- * The content of a certificate: erased data with store and time, and retained data with its end. It names no person.
+ * The content of a certificate: the erased data by store, with the time, and the retained data, with the time when it
+ * ends. It names no person.
  */
 export const certificatePayload = Type.Object({
   version: Type.Literal(1),
@@ -24,7 +25,7 @@ export const certificatePayload = Type.Object({
   /** Deleted immediately. */
   stores: Type.Array(Type.Object({ name: Type.String(), deleted: maybe(Type.Integer()) })),
   /**
-   * Stores that still contain events of the person, and the latest time until when. The events are never sent, shown or
+   * Stores that still contain events of the person, and until when at the latest. The events are never sent, shown or
    * replayed.
    */
   retained: Type.Array(Type.Object({ name: Type.String(), why: Type.String(), until: maybe(instant) })),
@@ -71,7 +72,7 @@ export function signCertificate(
   };
 }
 
-/** A certificate that none of the given keys signed, or an unreadable one. */
+/** A certificate that cannot be read, or that none of the given keys signed. */
 export class CertificateError extends Error {
   readonly code = 'certificate_invalid';
 }
@@ -97,7 +98,7 @@ const checkKeys = Compile(
 /** Verifies a certificate with a set of public keys (RFC 7517). Throws CertificateError with the reason. */
 export function verifyCertificate(certificate: unknown, keySet: unknown): CertificatePayload {
   if (!checkSigned.Check(certificate))
-    throw new CertificateError('the certificate has no payload, protected and signature');
+    throw new CertificateError('the certificate must have the members payload, protected and signature');
   if (!checkKeys.Check(keySet)) throw new CertificateError('the key set has no list `keys` of Ed25519 keys');
   const header = decode(certificate.protected);
   if (!checkHeader.Check(header))

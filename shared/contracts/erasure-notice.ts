@@ -6,13 +6,13 @@ import { decodeJson, encodeJson } from '../runtime/json.ts';
 
 const erasureNotice = Type.Object({
   v: Type.Literal(1),
-  /** Id of the erasure: a later notice with it replaces the earlier one. */
+  /** Id of the erasure: a later notice with the same id replaces this one. */
   id: Type.String(),
-  /** Ms since the epoch: events of these visitors that were received until then are not sent. */
+  /** Events of these visitors that were received up to this time are not sent; in ms since the epoch. */
   atMs: Type.Integer({ minimum: 0 }),
-  /** The erasure is not finished, and `atMs` is in the future: a notice with the final time follows. */
+  /** Set while the erasure is not finished, and `atMs` is in the future: a notice with the final time follows. */
   isAhead: Type.Optional(Type.Boolean()),
-  /** `hashedVisitor` of each visitor. */
+  /** The result of `hashedVisitor` for each visitor. */
   visitors: Type.Array(Type.String()),
 });
 
@@ -21,7 +21,7 @@ export type ErasureNotice = Static<typeof erasureNotice>;
 
 const isNotice = Compile(erasureNotice);
 
-/** Visitors in one notice, at most; an erasure of more visitors has several notices. */
+/** Maximum number of visitors in one notice; an erasure of more visitors has several notices. */
 export const visitorsPerNotice = 10_000;
 
 export function encodeErasureNotice(notice: ErasureNotice): Uint8Array {

@@ -9,20 +9,20 @@ import { skipReasons } from './missed-ranges.ts';
 import type { MissedRange, SkippedRanges } from './missed-ranges.ts';
 import { assertId } from './subjects.ts';
 
-/** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
+/** The counts of one minute as stored: the minute since the epoch, succeeded, failed, stopped, globalStop. */
 export type HealthMinute = readonly [number, number, number, number, number];
 
-/** The same for an hour: hour since the epoch, then the counts. */
+/** The counts of one hour as stored: the hour since the epoch, then the same counts. */
 export type HealthHour = HealthMinute;
 
 /** The counts of one pipeline instance for one destination, or a part of them. */
 export type HealthRecord = {
   readonly v: 1;
-  /** Minutes of the last 24 hours in which something happened, oldest first. */
+  /** Minutes of the last 24 hours for which there are counts, oldest first. */
   readonly minutes: readonly HealthMinute[];
-  /** In the past entry: earlier hours, oldest first. */
+  /** Only in the past entry: earlier hours, oldest first. */
   readonly hours?: readonly HealthHour[];
-  /** Minutes before this one are counted in `hours`. */
+  /** Minutes before this minute (since the epoch) are counted in `hours`. */
   readonly hoursUntil?: number;
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
@@ -30,28 +30,28 @@ export type HealthRecord = {
    * Moves of events and answers to requests: all of them in the past entry, the changes since then in the recent entry.
    */
   readonly delivery?: DeliveryCounts;
-  /** In the recent entry: the destination is paused because it refuses its key or token. */
+  /** Only in the recent entry: set while the destination is paused because it refuses its key or token. */
   readonly accessRefused?: true;
-  /** In the recent entry: the state of sending when it was written. */
+  /** Only in the recent entry: the state of sending when the entry was written. */
   readonly sending?: SendingState;
-  /** In the recent entry: ranges skipped for the destination. */
+  /** Only in the recent entry: ranges of events that were skipped for the destination. */
   readonly skipped?: SkippedRanges;
   /** Skipped ranges of earlier builds, without reasons. */
   readonly missed?: readonly MissedRange[];
-  /** In the recent entry of a build without POSITIONS: the position of the destination. */
+  /** Only in the recent entry of a build without POSITIONS: the position of the destination. */
   readonly place?: WrittenPlace;
 };
 
-/** Answer times of the last requests in ms: the median and the 95th percentile. */
+/** Answer times of the last requests in ms: `half` is the median, `most` the 95th percentile. */
 export type AnswerTimesMs = { readonly half: number; readonly most: number };
 
 /** The state of a dispatcher's requests to its destination. */
 export type SendingState = {
-  /** open: no requests for a while. probing: one request at a time. */
+  /** `open` sends no requests for a while, `probing` sends one at a time. */
   readonly breaker: 'closed' | 'open' | 'probing';
-  /** Requests that may be in flight, adapted to the destination. */
+  /** Maximum number of requests in flight, which adapts to the destination. */
   readonly concurrency: number;
-  /** Absent before the first answer. */
+  /** Absent until the first answer. */
   readonly answerMs?: AnswerTimesMs;
 };
 
@@ -86,8 +86,7 @@ export function encodeHealthRecord(record: HealthRecord): Uint8Array {
 }
 
 /**
- * Reads an entry; undefined for a format that this build does not know. Unknown parts are left out, and the counts are
- * kept.
+ * Reads an entry; undefined for a format that this build does not know. Leaves out unknown parts, but keeps the counts.
  */
 export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord | undefined {
   const record = decodeJson(bytes);
@@ -101,8 +100,8 @@ export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord 
 }
 
 /**
- * A window is two entries of the HEALTH bucket: recent minutes, written up to four times a second, and all earlier
- * ones, written rarely. If they were one entry, each write would contain a whole day of minutes.
+ * A health window has two entries in the HEALTH bucket: one with recent minutes, written up to four times a second, and
+ * one with all earlier counts, written rarely. If they were one entry, each write would contain a whole day of minutes.
  */
 export const recentHealthKey = (destinationId: string, instanceId: string): string =>
   `destination.${assertId(destinationId)}.${assertId(instanceId)}`;
@@ -114,8 +113,8 @@ export const healthOfAll = (destinationId: string): string => `destination.${ass
 export const allHealth = 'destination.*.>';
 
 /**
- * Joins the two entries of a window. For a minute in both, the recent entry applies: it is written last, and events
- * that it does not count were not acknowledged.
+ * Joins the two entries of a window. For a minute that both contain, the recent entry applies: it is written last, and
+ * events that it does not count were not acknowledged.
  */
 export function joinHealth(past: HealthRecord | undefined, recent: HealthRecord): HealthRecord {
   if (past === undefined) return recent;

@@ -1,8 +1,8 @@
 /**
- * The format of the log, for all its messages and entries together: raised with any change that an earlier build would
- * not understand. The log records the highest format that was written to it, and a build with a lower one does not
- * start on it. A rolling upgrade that can be undone takes two releases: one that reads both formats, and one that
- * writes the new one.
+ * The format of the log, for all of its messages and entries together. It is increased with every change that an
+ * earlier build would not understand. The log records the highest format that was written to it, and a build with a
+ * lower format does not start on it. A rolling upgrade that can be undone takes two releases: one that reads both
+ * formats, and one that writes the new format.
  */
 export const logFormat = 2;
 

@@ -1,13 +1,14 @@
 /**
- * A range of events of an account's log that a destination skipped: when they were resolved, from the first time
- * (inclusive) to the second, in ms since the epoch, and their number. Its rules were not applied, so it might have
- * excluded some of them.
+ * A range of events of an account's log that a destination skipped: the times between which they were resolved, in ms
+ * since the epoch (the first inclusive), and their number. The destination's rules were not applied to these events,
+ * and might have excluded some of them.
  */
 export type MissedRange = readonly [fromMs: number, toMs: number, events: number];
 
 /**
- * Why events were skipped: retention, since they waited too long or exceeded the account's quota of EVENTS; the
- * position of the destination was lost; the event of a retry left EVENTS; or the dead letters had no room.
+ * Why events were skipped. `retention`: they waited too long, or exceeded the account's quota of EVENTS.
+ * `position_lost`: the position of the destination was lost. `event_removed`: EVENTS no longer has the event of a
+ * retry. `dead_letters_full`: there was no room for more dead letters.
  */
 export const skipReasons = ['retention', 'position_lost', 'event_removed', 'dead_letters_full'] as const;
 export type SkipReason = (typeof skipReasons)[number];
@@ -15,9 +16,9 @@ export type SkipReason = (typeof skipReasons)[number];
 /** Skipped ranges by their reason. */
 export type SkippedRanges = { readonly [Reason in SkipReason]?: readonly MissedRange[] };
 
-/** Ranges closer together than this are joined, in ms. */
+/** Ranges with a gap of at most this between them are joined, in ms. */
 const joinMs = 600_000;
-/** If there are more ranges, neighbours are joined until this number is left. */
+/** Maximum number of ranges: if there are more, the closest neighbours are joined. */
 const rangesMax = 16;
 
 /** Joins the ranges of all readers, oldest first, and leaves out ranges that ended before `sinceMs`. Pure. */

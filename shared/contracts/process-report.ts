@@ -6,17 +6,17 @@ import { assertId } from './subjects.ts';
 /** The report of a live process in the LEASES bucket, under `<kind>.<instance>`. */
 export type ProcessReport = ProcessName & {
   readonly startedAt: string;
-  /** Version of its build; absent before 0.1.0. */
+  /** Version of the process's build; absent before 0.1.0. */
   readonly version?: string;
-  /** The configuration revision it runs. */
+  /** The configuration revision that the process uses. */
   readonly revision: number;
-  /** When it began to run the revision. */
+  /** When the process began to use this revision. */
   readonly revisionAt?: string;
-  /** The instances that share the work: the process has released everything that belongs to the others. */
+  /** The instances among which the process divides the work: it has released all actors that belong to the others. */
   readonly peers?: readonly string[];
-  /** Whether it is shutting down and releases its actors. */
+  /** Whether the process is shutting down and releases its actors. */
   readonly isLeaving?: boolean;
-  /** Distinguishes it from another process with the same id. */
+  /** Distinguishes the process from another one with the same instance id. */
   readonly holder?: InstanceHolder;
 };
 
@@ -26,12 +26,14 @@ export type ProcessName = { readonly kind: ProcessKind; readonly instanceId: str
 
 /** The process that uses an instance id. `machine` and `startedAt` are known on Linux only. */
 export type InstanceHolder = {
-  /** Random, new at each start of the process. */
+  /** A random text, created at each start of the process. */
   readonly nonce: string;
   readonly pid: number;
   /** The machine or container in which process ids are comparable. */
   readonly machine?: string;
-  /** Distinguishes it from an earlier process with its process id; begins with the id of the running system. */
+  /**
+   * Distinguishes the process from an earlier one with the same process id; begins with the id of the running system.
+   */
   readonly startedAt?: string;
 };
 
@@ -45,7 +47,7 @@ export const leasesOfKind = (kind: ProcessKind): string => `${kind}.*`;
 
 const isReport = Compile(
   Type.Object({
-    // Accepts the report of a process whose kind only another build knows.
+    // Any kind is accepted, since another build may have processes of a kind that this build does not know.
     kind: Type.Unsafe<ProcessKind>(Type.String()),
     instanceId: Type.String(),
     startedAt: Type.String(),

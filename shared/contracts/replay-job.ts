@@ -6,10 +6,10 @@ import { assertId } from './subjects.ts';
 
 const instant = Type.Integer({ minimum: 0 });
 
-/** Events named by a replay, at most: a replay job is one message. */
+/** Maximum number of events that a replay may list: a replay job is one message. */
 export const replayedEventsMax = 100;
 
-/** The events to send to a destination again. Times are in ms since the epoch. */
+/** Which events are sent to a destination again. Times are in ms since the epoch. */
 export const replayRequest = Type.Union([
   Type.Object(
     {
@@ -31,7 +31,7 @@ export const replayRequest = Type.Union([
     },
     { additionalProperties: false },
   ),
-  /** Events of the account's log by the time of their resolution; the live rules decide about each event. */
+  /** Events of the account's log that were resolved between these times; the live rules decide about each event. */
   Type.Object({ what: Type.Literal('log'), fromMs: instant, toMs: instant }, { additionalProperties: false }),
 ]);
 
@@ -46,18 +46,18 @@ const replayJob = Type.Object({
   createdAtMs: instant,
   updatedAtMs: instant,
   state: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done']),
-  /** The pipeline instance that works on it. */
+  /** The pipeline instance that works on the replay. */
   owner: Type.Optional(Type.String()),
-  /** Sequences in its stream at which it began, continues and ends. */
+  /** Sequences in the stream that the replay reads: where it began, where it continues and where it ends. */
   firstSeq: Type.Optional(Type.Integer()),
   nextSeq: Type.Optional(Type.Integer()),
   endSeq: Type.Optional(Type.Integer()),
-  /** Messages read, and events stored for the destination again. */
+  /** Number of messages that were read, and of events that were queued for the destination again. */
   scanned: Type.Integer(),
   queued: Type.Integer(),
 });
 
-/** A replay and its progress: value of `replay.<destination>.<id>` in the REPLAYS bucket. */
+/** A replay and its progress: the value of `replay.<destination>.<id>` in the REPLAYS bucket. */
 export type ReplayJob = Static<typeof replayJob>;
 
 const isReplayJob = Compile(replayJob);
@@ -82,7 +82,7 @@ export function isOver({ state }: ReplayJob): boolean {
   return state === 'done' || state === 'cancelled';
 }
 
-/** The finished fraction of its range, from 0 to 1. */
+/** The fraction of a replay's range that is finished, from 0 to 1. */
 export function shareDone({ state, firstSeq, nextSeq, endSeq }: ReplayJob): number {
   if (state === 'done') return 1;
   if (firstSeq === undefined || nextSeq === undefined || endSeq === undefined || endSeq < firstSeq) return 0;

@@ -304,7 +304,9 @@ test('round trip: a configuration', () => {
   );
 });
 
-/** Values that a schema allows; with `isOther` also words, and values beyond the limits, of another build. */
+/**
+ * Values that a schema allows; with `isOther` also words and values beyond the limits, as another build may allow them.
+ */
 function valueOf(schema: object, isOther: boolean): fc.Arbitrary<unknown> {
   const node = schema as Readonly<Record<string, unknown>>;
   const { type, anyOf, properties, items, patternProperties } = node;
@@ -363,7 +365,7 @@ test.each(collections.map((collection) => [collection.name, collection] as const
   (name, { body, harmless }) => {
     for (const field of Object.keys(body.properties)) {
       const fitting = fc.sample(valueOf(body, false), 1)[0] as object;
-      // No field of any collection is a list of lists.
+      // No field of any collection is a list of lists, so this value has the wrong type for each of them.
       const broken = { ...fitting, id: 'entity', [field]: [[7]] };
       const { unreadable, collections: read } = testLiveConfig({ [name]: [broken] });
       const isDefaulted = harmless.includes(field);

@@ -3,18 +3,21 @@ import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
-// Records about a source in the HEALTH bucket. A gateway records the source's last use and the outcomes of its events,
-// a pipeline the time when an event last reached a destination. Times are in ms since the epoch; null for never.
+// Records about a source in the HEALTH bucket. A gateway records when the source was last used, and the outcomes of its
+// events; a pipeline records when an event last reached a destination. Times are in ms since the epoch; null means
+// never.
 
-/** Outcomes of a source's events at a gateway; `test`: stored, and sent with the test key. */
+/** Outcomes of a source's events at a gateway. `test` counts events that were stored and sent with the test key. */
 export const sourceCounts = ['stored', 'test', 'lost', 'invalid', 'limited', 'forbidden'] as const;
 
 export type SourceCounts = Readonly<Record<(typeof sourceCounts)[number], number>>;
 
-/** One step of time in the stored form: steps since the epoch, then the counts in the order of `sourceCounts`. */
+/**
+ * The counts of one step of time as stored: its number since the epoch, then the counts in the order of `sourceCounts`.
+ */
 export type SourceStep = readonly [number, number, number, number, number, number, number];
 
-/** An event that a gateway rejected as not valid. `problem` names the field, without its value. */
+/** An event that a gateway rejected as invalid. `problem` names the field, without its value. */
 export type InvalidEvent = { readonly at: number; readonly problem: string };
 
 /** The counts of one gateway for one source, or a part of them. Steps without events are left out. */
@@ -22,15 +25,15 @@ export type SourceRecord = {
   readonly lastTriggeredAt: number | null;
   /** The last quarter of an hour, oldest first. */
   readonly minutes: readonly SourceStep[];
-  /** All stored hours, those minutes included, oldest first. */
+  /** All stored hours, including those of `minutes`, oldest first. */
   readonly hours: readonly SourceStep[];
-  /** The newest event that was not valid; null in the entry of past hours. */
+  /** The newest invalid event; null in the entry of past hours. */
   readonly lastInvalid: InvalidEvent | null;
 };
 
 /**
- * A record is two entries: current steps, written every two seconds, and finished hours, written once an hour. If they
- * were one entry, each write would contain a week of hours.
+ * A record has two entries: one with current steps, written every two seconds, and one with finished hours, written
+ * once an hour. If they were one entry, each write would contain a week of hours.
  */
 export const sourceKey = (sourceId: string, instanceId: string): string =>
   `source.${assertId(sourceId)}.${assertId(instanceId)}`;
@@ -54,7 +57,7 @@ export function encodeSourceRecord(record: SourceRecord): Uint8Array {
   return encodeJson(record);
 }
 
-/** Undefined for a format that this build does not know. Records of earlier builds have no counts. */
+/** Returns undefined for a format that this build does not know. Records of earlier builds have no counts. */
 export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord | undefined {
   const value = decodeJson(bytes);
   if (!isSource.Check(value)) return undefined;
@@ -62,7 +65,7 @@ export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord 
   return { lastTriggeredAt, minutes, hours, lastInvalid };
 }
 
-/** Joins the two entries of a record. For an hour in both, the recent entry applies: it is written last. */
+/** Joins the two entries of a record. For an hour that both contain, the recent entry applies: it is written last. */
 export function joinSourceRecords(past: SourceRecord | undefined, recent: SourceRecord): SourceRecord {
   if (past === undefined) return recent;
   const known = new Set(recent.hours.map(([hour]) => hour));
@@ -74,13 +77,13 @@ export function encodeDispatched(lastDispatchedAt: number | null): Uint8Array {
   return encodeJson({ lastDispatchedAt });
 }
 
-/** Undefined for a format that this build does not know. */
+/** Returns undefined for a format that this build does not know. */
 export function decodeDispatched(bytes: Uint8Array): number | null | undefined {
   const value = decodeJson(bytes);
   return isDispatched.Check(value) ? value.lastDispatchedAt : undefined;
 }
 
-/** The newest of events that were not valid; null if there is none. */
+/** The newest of these invalid events; null if there is none. */
 export function newestInvalid(events: readonly (InvalidEvent | null | undefined)[]): InvalidEvent | null {
   let newest: InvalidEvent | null = null;
   for (const one of events) if (one != null && (newest === null || one.at > newest.at)) newest = one;

@@ -1,25 +1,27 @@
 import { Type } from 'typebox';
 
-/** Length of a step of recent counts; older counts are by whole hours. */
+/** Length of a step of recent counts, in ms; older counts are for whole hours. */
 export const fineStepMs = 5 * 60_000;
 export const hourMs = 3_600_000;
 
 /**
- * Counts by time step, row and column in stored form. A step is a list: its number since the epoch, then alternately a
- * cell and its count; a cell is `row * columns.length + column`. Zeros are left out.
+ * Counts by time step, row and column, as stored. A step is a list: its number since the epoch, then pairs of a cell
+ * and its count; a cell is `row
+ *
+ * columns.length + column`. Zeros are left out.
  */
 export type StepCounts = {
-  /** No counts exist from before this time, in ms since the epoch. */
+  /** There are no counts from before this time, in ms since the epoch. */
   readonly since: number;
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly fine: readonly (readonly number[])[];
   readonly hours: readonly (readonly number[])[];
-  /** Before this hour (since the epoch) counts are by whole hours. */
+  /** Counts from before this hour (since the epoch) are for whole hours. */
   readonly hoursUntil: number;
 };
 
-/** The row for all names without a row of their own: a table has a bounded number of rows. */
+/** The row of all names that have no row of their own: the number of rows of a table is limited. */
 export const otherRow = '';
 
 const steps = Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }));
@@ -32,7 +34,7 @@ export const stepCounts = Type.Object({
   hoursUntil: Type.Integer(),
 });
 
-/** One count. `isHour`: whether its step is an hour or a fine step. */
+/** The count in one cell. `isHour` tells whether its step is an hour; if not, it is a fine step. */
 export type StepCell = {
   readonly step: number;
   readonly isHour: boolean;
@@ -44,8 +46,8 @@ export type StepCell = {
 export type JoinedCounts = { readonly since: number; readonly hoursUntil: number; readonly cells: readonly StepCell[] };
 
 /**
- * Joins the entries of one writer; undefined if there are none. Its counts only grow, so for a cell in several entries
- * the highest count is the newest, whatever the order of the writes. Pure.
+ * Joins the entries that one writer wrote; undefined if there are none. A writer's counts only grow, so for a cell in
+ * several entries the highest count is the newest, whatever the order of the writes. Pure.
  */
 export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): JoinedCounts | undefined {
   const known = parts.filter((part) => part !== undefined);
@@ -60,7 +62,7 @@ export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): Join
   };
   for (const part of known) {
     for (const step of part.fine) {
-      // Leaves out fine steps of an entry that was written before they were joined into their hour.
+      // An entry may be older than the joining of its fine steps into an hour: such steps are left out.
       if (Math.floor(((step[0] ?? 0) * fineStepMs) / hourMs) >= hoursUntil) readStep(part, step, false, add);
     }
     for (const step of part.hours) readStep(part, step, true, add);

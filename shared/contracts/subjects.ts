@@ -31,13 +31,13 @@ export const ingestSubject = (partition: number): string => `ingest.${assertInde
  */
 export const ingestOfAccount = (partition: number, accountId: string): string =>
   `${ingestSubject(partition)}-${assertId(accountId)}`;
-/** The account of a subject of `ingestOfAccount`; undefined for any other subject. */
+/** The account of a subject that `ingestOfAccount` made; undefined for any other subject. */
 export function accountOfIngest(partition: number, subject: string): string | undefined {
   const prefix = `${ingestSubject(partition)}-`;
   return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
 }
 export const allIngest = 'ingest.*';
-/** Whether a subject is a partition's, and not an account's queue. */
+/** Whether a subject belongs to a partition, and not to the queue of an account. */
 export const isIngestOfPartition = (subject: string): boolean => /^ingest\.\d+$/.test(subject);
 
 /** Resolved events of one account; the partition lets a resolver read back what it wrote. */
@@ -54,16 +54,16 @@ export const retriesOfDestination = (destinationId: string): string => `retry.${
 
 export const retriesOfAll = 'retry.*.*';
 
-/** Events that a destination will not get. */
+/** Dead letters of a destination: events that are sent to it again only if they are replayed. */
 export const deadLetterSubject = (destinationId: string): string => `dead.${assertId(destinationId)}`;
 export const allDeadLetters = 'dead.*';
-/** The destination of a subject of dead letters. */
+/** The destination of a subject of dead letters, `dead.<destination>`. */
 export const destinationOfDeadLetters = (subject: string): string => subject.slice('dead.'.length);
 
 /**
- * Events of an account that the resolver of a partition cannot process. Without an account: frames that cannot be
- * divided, and messages of earlier builds. The account is part of the partition's token, so that the streams and
- * permissions of earlier releases cover it.
+ * Events of an account that the resolver of a partition cannot process. Without an account, the subject is for frames
+ * that cannot be divided, and for messages of earlier builds. The account is part of the partition's token, so that the
+ * streams and permissions of earlier releases cover the subject.
  */
 export const ingestDeadLetterSubject = (partition: number, accountId?: string): string =>
   `dead-ingest.${assertIndex(partition)}${accountId === undefined ? '' : `-${assertId(accountId)}`}`;
@@ -79,7 +79,7 @@ export function readIngestDeadLetterSubject(subject: string): {
 /** Events that a rule of the tracking plan quarantined. The partition's resolver is the only writer of the subject. */
 export const quarantineSubject = (accountId: string, rule: string, partition: number): string =>
   `quarantine.${assertId(accountId)}.${assertId(rule)}.${assertIndex(partition)}`;
-/** Quarantined events of an account, or of one of its rules. */
+/** Quarantined events of an account; with `rule`, only those of this rule. */
 export const quarantineOfAccount = (accountId: string, rule?: string): string =>
   `quarantine.${assertId(accountId)}.${rule === undefined ? '*' : assertId(rule)}.*`;
 export const allQuarantined = 'quarantine.*.*.*';
@@ -104,7 +104,7 @@ export const accountOfWithdrawals = (subject: string): string => subject.slice('
 export const erasuresOfAll = 'erasures.*';
 export const accountOfErasures = (subject: string): string => subject.slice('erasures.'.length);
 
-/** Written by the readiness probe. */
+/** Messages that the readiness probe writes. */
 export const canarySubject = (instanceId: string): string => `canary.${assertId(instanceId)}`;
 
 export const resolverConsumer = (partition: number): string => `resolver-${assertIndex(partition)}`;
@@ -112,7 +112,7 @@ export const resolverConsumer = (partition: number): string => `resolver-${asser
 export const accountQueueConsumer = (partition: number, accountId: string): string =>
   `queue-${assertIndex(partition)}-${assertId(accountId)}`;
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
-/** Readers of resolved events in earlier versions. */
+/** Consumers that read resolved events in earlier versions, and are no longer used. */
 export const retiredEventsConsumers = ['recent-events'] as const;
 /** Reads the resolved events of an account that runs experiments, to count their results. */
 export const resultsConsumer = (accountId: string): string => `results-${assertId(accountId)}`;

@@ -7,7 +7,7 @@ const withdrawalNotice = Type.Object({
   v: Type.Literal(1),
   changes: Type.Array(
     Type.Object({
-      /** `hashedVisitor` of each id of one visitor. */
+      /** The result of `hashedVisitor` for each id of one visitor. */
       visitors: Type.Array(Type.String()),
       /** Lower-case names of purposes or categories: true grants, false denies. */
       words: Type.Record(Type.String(), Type.Boolean()),

@@ -9,21 +9,21 @@ const count = Type.Integer({ minimum: 0 });
 const threadReport = Type.Object({
   thread: count,
   isReady: Type.Boolean(),
-  /** Time since its last report. */
+  /** Time since the thread's last report, in ms. */
   silentMs: count,
   heapUsedBytes: count,
-  /** Fraction of the last second in which its event loop was busy, 0 to 1. */
+  /** Fraction of the last second in which the thread's event loop was busy, 0 to 1. */
   utilization: Type.Number({ minimum: 0 }),
-  /** Delay of its event loop in the last second, in ms. */
+  /** 99th percentile of the delay of the thread's event loop in the last second, in ms. */
   delayP99Ms: Type.Number({ minimum: 0 }),
   isLogConnected: Type.Boolean(),
 });
 
 const actorReport = Type.Object({
   kind: Type.String(),
-  /** A partition, or the id of a destination or account, depending on its kind. */
+  /** The number of a partition, or the id of a destination or account, depending on the actor's kind. */
   key: Type.String(),
-  /** Absent if no thread runs it. */
+  /** Absent if no thread runs the actor. */
   thread: Type.Optional(count),
   state: Type.String(),
   failuresInARow: count,
@@ -52,7 +52,7 @@ export function encodeWorkReport(report: WorkReport): Uint8Array {
   return encodeJson(report);
 }
 
-/** Undefined for a format that this build does not know. */
+/** Returns undefined for a format that this build does not know. */
 export function decodeWorkReport(bytes: Uint8Array | undefined): WorkReport | undefined {
   const report = decodeJson(bytes);
   return isWork.Check(report) ? report : undefined;

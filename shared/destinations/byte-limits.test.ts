@@ -7,7 +7,7 @@ import { sampleShopper } from './testing/sample-shopper.ts';
 const nowMs = 1_700_000_060_000;
 const textBytes = 20_000;
 
-/** Maximum bytes per request of the platforms whose full batch can be larger. */
+/** Maximum bytes per request, for the platforms whose full batch of events could be larger. */
 const limits = {
   Amplitude: 1_000_000,
   Customerio: 500_000,
@@ -36,7 +36,7 @@ test.each(Object.entries(limits))(
   },
 );
 
-/** An event that is large in each part that platforms send: properties, products and search text. */
+/** An event that is large in every part that a platform may send: properties, products and search text. */
 function heavy(id: string): OutboundEvent {
   const text = 'x'.repeat(textBytes);
   const products = Array.from({ length: 20 }, (_, i) => ({ product_id: `${i}${text.slice(0, 1_000)}`, price: 1 }));

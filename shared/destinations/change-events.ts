@@ -1,6 +1,6 @@
 import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 
-/** Rewrites each event with `change` before any function of the destination reads it. */
+/** Makes a destination receive its events as `change` rewrites them, in all of its functions. */
 export function changeEvents<Prepared extends PreparedDestination>(
   prepared: Prepared,
   change: (event: OutboundEvent) => OutboundEvent,

@@ -8,9 +8,9 @@ import type { DestinationKind, OutboundRequest, PreparedDestination } from './sd
 import { choice, optionalText, SettingError } from './sdk/settings.ts';
 
 /**
- * The delivery order a destination keeps while events wait for a retry. `visitor`: later events of
- * a visitor wait until the earlier one is delivered. `none`: later events are sent at once, so the
- * retried event arrives after them.
+ * The order in which a destination receives events while some wait for a retry. `visitor`: later events of a visitor
+ * wait until the earlier one is delivered. `none`: later events are sent at once, so the retried event arrives after
+ * them.
  */
 export type DeliveryOrder = 'visitor' | 'none';
 
@@ -25,7 +25,7 @@ export const orderSetting = choice<DeliveryOrder>({
   fallback: 'visitor',
 });
 
-/** Whether a visitor must allow all of a destination's purposes, or any one. */
+/** Whether a visitor must allow all of a destination's purposes, or only one of them. */
 export const consentRuleSetting = choice<'all' | 'any'>({
   label: 'Consent',
   options: [
@@ -51,7 +51,7 @@ export const onOptOutSetting = choice<'stop' | 'limitedUse'>({
   fallback: 'stop',
 });
 
-/** Public key for the mapping modification Encrypted. */
+/** The public key with which the mapping modification Encrypted encrypts. */
 export const encryptionKeySetting = optionalText(
   {
     label: 'Encryption key',
@@ -73,13 +73,11 @@ export const encryptionKeySetting = optionalText(
 /** A prepared destination, with the values of the settings that every kind has. */
 export type OfferedDestination = PreparedDestination & {
   readonly order: DeliveryOrder;
-  /**
-   * Masks the destination's secrets in a request and its response. Without it neither is recorded.
-   */
+  /** Masks the destination's secrets in a request and its response. If undefined, neither is recorded. */
   readonly maskerOf?: (request: OutboundRequest) => SecretMasker;
 };
 
-/** A kind that includes the settings every kind has. */
+/** A kind of destination, with the settings that every kind has. */
 export type OfferedKind = Omit<DestinationKind, 'prepare'> & { prepare(settings: JsonObject): OfferedDestination };
 
 const commonSettings = [
@@ -107,7 +105,7 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     warnings: (settings) => kind.warnings(settings),
     ...(prepareErasure === undefined ? {} : { prepareErasure }),
     prepare(settings) {
-      // The account's rules use these values; the kind only validates them.
+      // The kind only validates these values; the account's rules use them.
       consentRuleSetting.read(settings['consentRule'], 'consentRule');
       encryptionKeySetting.read(settings['encryptionKey'], 'encryptionKey');
       const order = orderSetting.read(settings['order'], 'order');

@@ -15,7 +15,7 @@ import { sampleVisit } from './testing/sample-visit.ts';
 
 const nowMs = 1_700_000_001_000;
 
-/** Secrets that the platform accepts only in the URL. */
+/** Secrets, by kind and setting, that the platform accepts only in the URL. */
 const secretsInUrl: ReadonlySet<string> = new Set([
   'Admitad.postbackKey',
   'FloodlightSGTM.apiSecret',
@@ -104,7 +104,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(`${url} ${JSON.stringify(headers)} ${body}`).toContain(version.name);
     if (version.ends === undefined) return;
     expect(version.ends).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
-    // Uses the real date on purpose: a failure leaves two months to move the kind to a later version.
+    // Compares with today's date on purpose: when this fails, two months are left to move the kind to a later version.
     expect(Date.parse(version.ends) - Date.now()).toBeGreaterThan(60 * 86_400_000);
   });
 
@@ -142,7 +142,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       return setting.type === 'Switch' ? [[setting.key, true]] : [];
     });
     for (const [key, value] of choices) {
-      // Undefined if the choice requires another setting, which the example lacks.
+      // Undefined if the choice requires another setting that the example does not have.
       const chosen = attempt(() => kind.prepare({ ...kind.exampleSettings, [key]: value }), SettingError);
       for (const event of ['Order Completed', '$identify']) {
         const outbound = { resolved: sampleEvent({ event, time: nowMs - 1_000 }) };
@@ -319,13 +319,13 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
-/** Protocol, host and port; unlike `origin` also for protocols other than HTTP. */
+/** Protocol, host and port; unlike `origin`, also for protocols other than HTTP. */
 function serverOf(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
 }
 
-/** The defects of a request and its follow-up requests that no platform would accept. */
+/** Defects that no platform would accept, in a request and its follow-up requests. */
 function flawsOf({ method, url, headers, body, next }: OutboundRequest): readonly string[] {
   const flaws: string[] = [];
   const must = (holds: boolean, flaw: string): void => void (holds || flaws.push(flaw));
@@ -354,7 +354,7 @@ function isJson(body: string): boolean {
   }
 }
 
-/** The result; undefined if `make` threw `refusal`. Any other error fails the test. */
+/** Returns the result; undefined if `make` threw a `refusal`. Any other error fails the test. */
 function attempt<Result>(
   make: () => Result,
   refusal: typeof UnfitEventError | typeof SettingError,

@@ -19,9 +19,9 @@ const order: ErasureOrder = {
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** One exchange as the platform documents it: the request it must receive, and its response. */
+/** A request that the platform must receive, and its response, both as the platform documents them. */
 type Exchange = {
-  /** Method and URL. */
+  /** Expected method and URL. */
   readonly is: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
@@ -35,7 +35,7 @@ type Case = {
   readonly order?: Partial<ErasureOrder>;
   readonly exchanges: readonly Exchange[];
   readonly end: ErasureEnd;
-  /** The poll by the reference, with its exchanges and result. */
+  /** The later poll for the result: the reference it starts from, its exchanges, and how it ends. */
   readonly poll?: { readonly reference: string; readonly exchanges: readonly Exchange[]; readonly end: ErasureEnd };
 };
 

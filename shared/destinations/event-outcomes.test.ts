@@ -24,7 +24,7 @@ test.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))(
       if (outcome.outcome === 'sent') expect(outcome.requests.length).toBeGreaterThan(0);
       else expect(outcome.reason).toMatch(/^\S.{5,}/);
     }
-    // A kind that declares a name for an event sends the event under that name.
+    // If a kind declares its own name for an event, it must send the event under that name.
     const { names }: Pick<PlatformVocabulary, 'names'> = (
       platformEvents as Readonly<Record<string, PlatformVocabulary | undefined>>
     )[id] ?? { names: {} };

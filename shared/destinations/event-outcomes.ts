@@ -10,17 +10,14 @@ import type { NamedEvent, PlatformVocabulary } from './sdk/standard-events.ts';
 import { resolvedSample, standardSamples } from './sdk/standard-samples.ts';
 import type { StandardSample } from './sdk/standard-samples.ts';
 
-/** The parts of a kind that decide what it sends. */
+/** The parts of a destination kind that decide what it sends. */
 export type EventKind = Pick<DestinationKind, 'descriptor' | 'exampleProperties' | 'facts' | 'prepare'>;
 
 /** A request in readable form. */
 export type ShownRequest = {
   readonly method: OutboundRequest['method'];
   readonly url: string;
-  /**
-   * The JSON, form or text of the body; for a GET the query. Members that hold base64-encoded JSON
-   * are decoded.
-   */
+  /** The JSON, form or text of the body; for a GET, the query. Members with base64-encoded JSON are decoded. */
   readonly content: unknown;
 };
 
@@ -47,9 +44,9 @@ export type EventOutcome = { readonly label: string } & (
 );
 
 /**
- * What a destination with these settings sends for every call and standard event of a visitor with
- * all fields filled. Requests contain secrets where the platform expects them, so pass made-up
- * ones. Throws SettingError.
+ * What a destination with these settings sends for every call and standard event, for a visitor with all fields filled.
+ * The requests contain the settings' secrets where the platform expects them, so pass made-up ones. Throws
+ * SettingError.
  */
 export function eventOutcomes(kind: EventKind, settings: JsonObject): readonly EventOutcome[] {
   const prepared = kind.prepare(settings);
@@ -89,7 +86,7 @@ function readable(content: unknown): unknown {
   if (Array.isArray(content)) return content.map(readable);
   if (isJsonObject(content))
     return Object.fromEntries(Object.entries(content).map(([name, value]) => [name, readable(value)]));
-  // Base64 of the first character of a JSON object.
+  // In base64, a JSON object with members begins with `ey`.
   if (typeof content !== 'string' || !content.startsWith('ey') || !/^[A-Za-z0-9+/]+={0,2}$/.test(content))
     return content;
   const decoded = decodeJson(Buffer.from(content, 'base64'));
@@ -99,8 +96,8 @@ function readable(content: unknown): unknown {
 const vocabularies: Readonly<Record<string, PlatformVocabulary | undefined>> = platformEvents;
 
 /**
- * The platform's own event name, else the event's name, as a member of the requests spells it.
- * Undefined if no member holds either.
+ * The event name in the requests, as the member that contains it spells it: the platform's own name for the event, or
+ * else the event's name. Undefined if no member contains either.
  */
 export function sentName(
   kind: Pick<EventKind, 'descriptor'>,

@@ -54,7 +54,7 @@ const sentAfter = (n: number): string =>
     .map(({ body }) => body)
     .join('\n');
 
-/** Refuses advertising for a visitor, as an identify does, and waits until the rig knows it. */
+/** Refuses advertising for a visitor, as an identify event does, and waits until the rig knows the refusal. */
 async function refuse(visitorId: string): Promise<void> {
   await rig.sayConsent(visitorId, { advertising: false });
   const isKnown = (): boolean =>

@@ -21,11 +21,11 @@ export type DispatcherSpec = {
   readonly kind: 'dispatcher';
   readonly accountId: string;
   readonly destinationId: string;
-  /** When its version went live, in ms since the epoch. */
+  /** When the account's live version was published, in ms since the epoch. */
   readonly publishedAtMs: number;
 };
 
-/** The options that differ between the dispatchers of a thread. */
+/** The options that `start` makes for one dispatcher; all others are those of its thread. */
 type Own =
   | keyof Omit<DispatcherSpec, 'kind'>
   | 'instanceId'
@@ -67,7 +67,7 @@ export const dispatcherWorker = defineWorker({
       destinationId,
       publishedAtMs: 0,
     }),
-    // The dead letters stay, since they may be replayed.
+    // The destination's dead letters are not removed, since they may be replayed.
     leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
     forget: retirePosition,
   },

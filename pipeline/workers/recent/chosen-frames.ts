@@ -1,6 +1,6 @@
 import type { SampledLine } from './sample-frame.ts';
 
-/** The chosen lines of a frame. */
+/** The lines of one frame that were chosen for the view; `bytes` is the size of the whole frame. */
 type Chosen = { readonly lines: readonly SampledLine[]; readonly bytes: number; readonly notedAtMs: number };
 
 /**
@@ -17,7 +17,7 @@ export class ChosenFrames {
     this.#bytesMax = bytesMax;
   }
 
-  /** Bytes of frames that wait and of those being written. */
+  /** Bytes of the frames that wait or are being written. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -33,7 +33,7 @@ export class ChosenFrames {
     return oldest === undefined ? 0 : performance.now() - oldest.notedAtMs;
   }
 
-  /** Adds a frame; false, and no line is kept, if there is no room. A single frame always has room. */
+  /** Adds a frame. Returns false, and keeps no line, if there is no room; a single frame always has room. */
   add(lines: readonly SampledLine[], bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return false;
     this.#waiting.push({ lines, bytes, notedAtMs: performance.now() });
@@ -42,7 +42,7 @@ export class ChosenFrames {
     return true;
   }
 
-  /** Begins to write all waiting lines. */
+  /** Returns all waiting lines, which count as being written until `settle`. */
   take(): readonly SampledLine[] {
     this.#writing = this.#waiting;
     this.#waiting = [];

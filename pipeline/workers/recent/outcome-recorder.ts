@@ -19,8 +19,8 @@ import { recentEventId, recentEventOrigin } from './recent-event.ts';
 export type OutcomeRecorderOptions = { readonly pool: Pool } & OutcomeSettings;
 
 /**
- * Records the outcomes of events at destinations, for the recent-events view. It is a view and not the truth: outcomes
- * are kept in memory for a moment and written together; beyond the bounds some are left out, and counted.
+ * Records the outcomes of events at destinations, for the recent-events view. A view need not be complete: outcomes are
+ * kept in memory for a moment and written together; beyond the limits some are left out, and counted.
  */
 export type OutcomeRecorder = {
   /** Records an outcome; a newer one of the same event and destination replaces it. Never waits, never throws. */
@@ -39,7 +39,8 @@ type Waiting = {
 };
 
 /**
- * In a flood most events are not in the view: the event of an outcome that stands for many is hardly worth a search.
+ * In a flood most events are not in the view, so the event of an outcome that represents many is looked up only this
+ * many times.
  */
 const missesOfSampledMax = 2;
 /** If too many outcomes wait, the maximum divided by this is removed at once. */
@@ -59,7 +60,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
     waiting.delete(key);
     waiting.set(key, note);
     if (waiting.size <= settings.waitingMax) return;
-    // Several at once: a Map that repeatedly loses its first entry scans all lost ones each time.
+    // Several are removed at once: a Map that repeatedly loses its first entry scans all removed entries each time.
     let over = Math.ceil(settings.waitingMax / evictedShare);
     for (const oldest of waiting.keys()) {
       if (over === 0) return;
@@ -163,7 +164,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
   };
 }
 
-/** How many events an outcome represents, by the results of two buckets; 0 if the second bucket left it out. */
+/** How many events an outcome represents, from the results of two buckets; 0 if the second bucket left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
 function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: KeptOutcome): string {
@@ -202,9 +203,9 @@ type KeptOutcome = Omit<Outcome, 'exchange'> & { readonly exchange: Exchange | u
 const reasonLengthMax = 500;
 
 /**
- * Writes outcomes, at most one for each event and destination, for events in the view; a newer one in the view stays.
- * Returns the indexes in `outcomes` of those whose event is in the view. Like the events they are not flushed to disk
- * before it returns.
+ * Writes outcomes, at most one for each event and destination, for events in the view; a newer outcome in the view
+ * stays. Returns the indexes in `outcomes` of those whose event is in the view. Like the events, outcomes are not
+ * flushed to disk before this returns.
  */
 function writeOutcomes(pool: Pool, outcomes: readonly KeptOutcome[]): Promise<ReadonlySet<number>> {
   const write = async (client: PoolClient): Promise<ReadonlySet<number>> => {
@@ -230,7 +231,7 @@ function columns(outcomes: readonly KeptOutcome[]): unknown[] {
     outcomes.map(originOf),
     outcomes.map((outcome) => outcome.versionNumber ?? null),
     outcomes.map(({ consent }) => (consent === undefined ? null : JSON.stringify(cleanJson({ consent })['consent']))),
-    // A JSON null stands for a missing value: a list of texts to split has no SQL null.
+    // A missing value is sent as a JSON null: the text that PostgreSQL splits into lines cannot hold an SQL null.
     jsonLines(outcomes.map(({ exchange }) => jsonOf(exchange && platformErrorOf(exchange)))),
     jsonLines(outcomes.map(({ exchange }) => jsonOf(exchange))),
   ];
@@ -244,8 +245,8 @@ function originOf({ sourceId, visitorId }: KeptOutcome): number {
   return recentEventOrigin({ sourceId: cleanText(sourceId) ?? '', visitorId: cleanText(visitorId) ?? '' });
 }
 
-// The events are locked, so that none leaves the view between the search and the insert. An event of an earlier build,
-// without an origin, gets the outcomes of all events with its id: the newest one, if several arrive at once.
+// The events are locked, so that no event leaves the view between the search and the insert. An event of an earlier
+// build, without an origin, gets the outcomes of all events with its id; if several arrive at once, the newest.
 const statement = `
   with known as materialized (
     select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.version_number, k.consent,

@@ -3,13 +3,13 @@ import { Wakeup } from '../worker/wakeup.ts';
 
 /** The tracking plan's verdict on an event, as the view shows it. */
 export type PlanOutcome = {
-  /** For a test event, which is neither quarantined nor dropped: the verdict on a live event. */
+  /** A test event is neither quarantined nor dropped: it shows the outcome that a live event would have. */
   readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
-  /** Rules that the event broke, the deciding one first. `property` is a path, if the rule is about a property. */
+  /** Rules that the event broke, the deciding ones first. `property` is a path, if the rule is about a property. */
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
 };
 
-/** An event that its plan held or dropped, without its content. */
+/** An event that its tracking plan quarantined or dropped, without its content. */
 export type LeftByPlan = {
   readonly accountId: string;
   readonly id: string;
@@ -23,7 +23,10 @@ export type LeftByPlan = {
 
 type EventKey = Pick<LeftByPlan, 'accountId' | 'sourceId' | 'id'>;
 
-/** Maximum numbers of events that wait to be recorded; in a flood the view shows a sample anyway. */
+/**
+ * Maximum numbers of outcomes, and of quarantined or dropped events, that wait to be recorded; in a flood the view
+ * shows only a sample anyway.
+ */
 const waitingMax = 10_000;
 const leftMax = 1_000;
 
@@ -47,7 +50,7 @@ export class PlanOutcomes {
     return outcome;
   }
 
-  /** Records an event that ends at its plan. Returns false if too many wait. */
+  /** Records an event that its plan quarantined or dropped. Returns false if too many wait. */
   leave(event: LeftByPlan): boolean {
     if (this.#left.length >= leftMax) return false;
     this.#left.push(event);

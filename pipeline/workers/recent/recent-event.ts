@@ -87,7 +87,7 @@ function parse(line: UnreadLine): ResolvedEvent | undefined {
   }
 }
 
-// Within the range of a Date, which is smaller than that of a number.
+// Whether a Date can hold the time: its range is smaller than that of a number.
 function isTime(timeMs: unknown): timeMs is number {
   return typeof timeMs === 'number' && Math.abs(timeMs) <= 8.64e15;
 }

@@ -1,15 +1,15 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 
-/** The sequence of EVENTS up to which the view has a partition's events; undefined if none is recorded. */
+/** The EVENTS sequence up to which the view holds a partition's events; undefined if none is recorded. */
 export async function readPlace(pool: Pool, partition: number): Promise<number | undefined> {
   const { rows } = await pool.query<{ seq: string }>('select seq from recent_places where partition = $1', [partition]);
   return rows[0] === undefined ? undefined : Number(rows[0].seq);
 }
 
 /**
- * Records the place. Like its events, it is not flushed to disk before this returns: after a crash the events are read
- * again.
+ * Records the sequence. Like the events, it is not flushed to disk before this returns: after a crash, the events after
+ * the last flushed sequence are read again.
  */
 export async function writePlace(pool: Pool, partition: number, seq: number): Promise<void> {
   const write = (client: Pick<Pool, 'query'>): Promise<unknown> =>

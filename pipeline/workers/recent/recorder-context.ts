@@ -30,7 +30,7 @@ export type RecorderGauge = keyof typeof recorderGauges;
 /** The parts that the steps of a recorder share. */
 export type RecorderContext = {
   readonly partition: number;
-  /** Number of partitions of the log, which divide an account's limit in the view. */
+  /** Number of partitions of the log: each recorder gets an equal part of an account's rate in the view. */
   readonly partitions: number;
   readonly connection: LogConnection;
   /** Its sessions have `forceIndexScans`. */
@@ -40,8 +40,8 @@ export type RecorderContext = {
   /** Verdicts of tracking plans. */
   readonly planOutcomes: PlanOutcomes;
   readonly counts: Record<keyof typeof recorderCounters, number>;
-  /** Aborted when the recorder must end at once. */
+  /** Aborted when the recorder must end at once, without writing what waits. */
   readonly signal: AbortSignal;
-  /** Records the actor's turn, with which each piece of its work begins: see the thread's black box. */
+  /** Marks the start of each piece of the recorder's work as the actor's turn: see the thread's black box. */
   beginTurn(): void;
 };

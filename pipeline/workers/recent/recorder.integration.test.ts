@@ -33,7 +33,7 @@ const names = (count: number, prefix = 'e'): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${String(n).padStart(4, '0')}`);
 const allWritten = (recorder: TestRecorder): Promise<void> =>
   vi.waitFor(() => expect(recorder.stats()['recent_bytes_waiting']).toBe(0), within);
-/** A row is in the view a moment before the recorder counts it. */
+/** Waits for the counts: a row is in the view a moment before the recorder counts it. */
 const counts = (recorder: TestRecorder, counted: Readonly<Record<string, number>>): Promise<void> =>
   vi.waitFor(() => expect(recorder.stats()).toMatchObject(counted), within);
 const claim = (userId: string, externalIds: readonly string[] = []): VisitorClaim => ({
@@ -94,7 +94,7 @@ test('order of effects: the position of the view moves only once it has the even
   await holder.query('begin; lock table recent_events in access exclusive mode');
   await rig.send(account, [resolvedEvent(account, { id: 'e2' })]);
   const closed = recorder.close();
-  // By the time another recorder has started and ended, everything that does not wait is done.
+  // By the time another recorder has started and ended, all steps that do not wait for the lock are done.
   await (await rig.start({}, { partition: 1, partitions: 2 })).close();
   expect(await place(1)).toBeGreaterThan(before);
   expect(await place(0)).toBe(before);
@@ -195,7 +195,7 @@ test('recorder: a start after a crash records the events that were not written, 
   for (const id of names(40)) await rig.send(account, [resolvedEvent(account, { id })]);
   await second.abort();
   expect(await idsOf(account)).toEqual(['written']);
-  // There is less room than all of the events take, so they arrive bit by bit.
+  // All events together need more room than this, so they arrive a few at a time.
   const third = await rig.start({ waitingBytesMax: 4_096 });
   await vi.waitFor(async () => expect((await idsOf(account)).toSorted()).toEqual([...names(40), 'written']), within);
   await third.close();

@@ -29,7 +29,7 @@ export type FrameInLog = {
   readonly seq: number;
 };
 
-/** Interval at which the place is written, in ms; after a crash a start reads the events since the last one again. */
+/** Interval at which the position is written, in ms; after a crash, a start reads all later events again. */
 const placeEveryMs = 1_000;
 const framesPerPull = 16;
 const silenceMaxMs = 30_000;
@@ -41,7 +41,7 @@ const silenceMaxMs = 30_000;
  * them.
  */
 export async function openRecorder(context: RecorderContext): Promise<Recorder> {
-  // Events up to there were written by an earlier resolver.
+  // Events up to `lastSeq` were written by an earlier resolver.
   const { lastSeq } = await readStreamState(context.connection, streams.events);
   return new Recorder(context, lastSeq);
 }
@@ -83,7 +83,7 @@ export class Recorder {
     this.#notedSeq = seq;
   }
 
-  /** Writes the waiting events, and ends. */
+  /** Writes the waiting events, and ends the recorder. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#noted.ring();
@@ -167,7 +167,7 @@ export class Recorder {
     const { partition, pool, settings, logger } = this.#context;
     const place = await this.#insist(() => readPlace(pool, partition));
     const newest = lastSeq - settings.caughtUpFramesMax + 1;
-    // A place after the end belongs to a lost log.
+    // A position after the end of the log comes from a log that was lost.
     const isKnown = place !== undefined && place <= lastSeq;
     let next: number | undefined = isKnown ? Math.max(place + 1, newest) : newest;
     if (isKnown && place + 1 < next) {
@@ -205,7 +205,7 @@ export class Recorder {
     return readTo === undefined ? undefined : readTo + 1;
   }
 
-  /** Asks the database until it answers. */
+  /** Retries a query until the database answers. */
   #insist<Result>(ask: () => Promise<Result>): Promise<Result> {
     const { counts, logger, signal } = this.#context;
     return retry(ask, {

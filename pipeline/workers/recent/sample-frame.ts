@@ -23,8 +23,8 @@ export type FrameToSample = {
 
 /**
  * Chooses the events of a frame for the view, without parsing any: in a flood most are left out. Test events have a
- * separate bucket, so that tests are visible under any load; a live event that is mistaken for one only uses that
- * bucket. Time is the log's, so that a reader that catches up chooses as it would have then.
+ * separate bucket, so that they are visible under any load; a live event that looks like a test event only uses up that
+ * bucket. The time is the log's, so that a recorder that catches up chooses as it would have at that time.
  */
 export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): SampledFrame {
   const { subject, data, storedAtMs } = frame;

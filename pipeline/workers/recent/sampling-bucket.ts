@@ -1,24 +1,24 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * A token bucket that lets a sample through before it is empty. At least half full it lets everything through; the
- * emptier it is, the sparser the sample: one in 2, in 4, in 8 … So the sample of a flood is spread over all of it. An
- * event is chosen by the hash of its id, so a sparser sample is part of a denser one: two buckets for the same events
- * choose nearly the same ones.
+ * A token bucket that is already sampling before it is empty. While it is at least half full it lets every event
+ * through; the emptier it is, the sparser the sample: one in 2, in 4, in 8 … So the sample of a flood is spread over
+ * the whole flood. An event is chosen by the hash of its id, so a sparser sample is part of a denser one: two buckets
+ * for the same events choose nearly the same ones.
  */
 export type SamplingBucket = {
   /**
-   * The number of events that this one represents: 1 if none is left out, 0 if this one is left out. `hash` has 32
-   * bits. If `nowMs` is earlier than before, the latest time counts.
+   * The number of events that this event represents: 1 if none is left out, 0 if this event is left out. `hash` has 32
+   * bits. If `nowMs` is earlier than in an earlier call, the latest time counts.
    */
   take(hash: () => number, nowMs: number): number;
-  /** Makes the last event count as `events` more, which leaves less room for later ones. */
+  /** Makes the last event count as `events` more events, which leaves less room for later ones. */
   weigh(events: number): void;
 };
 
 export type SamplingRate = {
   readonly perSecondMax: number;
-  /** Events let through at once after a quiet time. */
+  /** Number of events that may pass at once after a quiet time. */
   readonly burstMax: number;
 };
 
@@ -47,10 +47,10 @@ export function createSamplingBucket({ perSecondMax, burstMax }: SamplingRate, s
   };
 }
 
-/** Buckets of one rate, one per key. */
+/** One bucket for each key, all with the same rate. */
 export type SamplingBuckets = { of(key: string, nowMs: number): SamplingBucket };
 
-/** Beyond `keysMax` keys, those used longest ago are forgotten; they begin with a full bucket again. */
+/** Beyond `keysMax` keys, the least recently used bucket is forgotten; its key then starts with a full bucket. */
 export function createSamplingBuckets(rate: SamplingRate, keysMax = 10_000): SamplingBuckets {
   const buckets = new LRUCache<string, SamplingBucket>({ max: keysMax });
   return {

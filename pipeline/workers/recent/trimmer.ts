@@ -4,18 +4,18 @@ import type { RecorderContext } from './recorder-context.ts';
 
 /** Keeps the view within its bounds. */
 export type Trimmer = {
-  /** Notes added events of an account, which may soon be over its quota. */
+  /** Records that an account got new events, which may bring it over its quota soon. */
   noteAdded(accountId: string, events: number): void;
-  /** Stops trimming, after the running statement. */
+  /** Stops trimming after the account that is being trimmed. */
   stop(): Promise<void>;
 };
 
-/** An account is counted again once this fraction of its quota was added. */
+/** The events of an account are counted again once this fraction of its quota was added. */
 const uncountedPart = 1 / 20;
 
 /**
- * Starts trimming: by number, the accounts that this recorder adds to; by age, all accounts, for the recorder of the
- * first partition. A failure is counted and repeated the next time.
+ * Starts trimming. Every recorder limits the number of events in the accounts that it adds events to; the recorder of
+ * the first partition also removes old events from all accounts. A failed trim is counted, and tried again later.
  */
 export function startTrimmer(context: RecorderContext): Trimmer {
   const { partition, pool, settings, counts, logger } = context;
@@ -38,7 +38,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
     addedSince.delete(accountId);
     const trimmed = await trimByCount(pool, accountId, settings);
     counts.recent_trimmed += trimmed;
-    // If there may be more left than one trim takes, the account is counted again.
+    // If the trim removed as many as it may, more may be left: the account is counted again.
     if (trimmed < trimEventsMax) counted.add(accountId);
     else counted.delete(accountId);
   };
@@ -89,7 +89,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
   };
 }
 
-/** A position in the order of receipt of an account's events. */
+/** An account's events are ordered by receipt, then by id; this is a position in that order. */
 type Place = { readonly receivedAt: Date; readonly id: string };
 
 type TrimLimits = { readonly eventsMax: number; readonly ageMaxMs: number };
@@ -112,9 +112,9 @@ async function accountsInView(pool: Pool): Promise<string[]> {
   return rows.map((row) => row.account_id);
 }
 
-/** Removes an account's events that were received too long ago. Returns how many. */
+/** Removes an account's events that were received longer than `ageMaxMs` ago. Returns how many. */
 function trimByAge(pool: Pool, accountId: string, { ageMaxMs }: TrimLimits, nowMs: number): Promise<number> {
-  // No id is empty, so events received at that very time stay.
+  // Every id sorts after the empty one, so events received at exactly that time stay.
   return deleteUpTo(pool, accountId, { receivedAt: new Date(nowMs - ageMaxMs), id: '' });
 }
 

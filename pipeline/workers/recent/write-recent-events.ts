@@ -13,12 +13,12 @@ import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts'
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import { isErasedSql } from '../../../shared/visitors/erasures.ts';
 
-/** Lines for the view. */
+/** What one call writes to the view. */
 export type LinesToWrite = {
   readonly lines: readonly SampledLine[];
   /** Events without a resolved line, because the tracking plan quarantined or dropped them. */
   readonly left: readonly RecentEvent[];
-  /** Divides their reading into turns. */
+  /** Divides the reading of the lines into turns. */
   readonly turns: Turns;
 };
 
@@ -50,7 +50,7 @@ export async function writeRecentEvents(
   }
 }
 
-/** Inserts events of one statement; the database may refuse some of them. */
+/** Inserts events with one statement; if the database refuses some of them, all others are inserted without them. */
 function insertEach(
   context: RecorderContext,
   events: readonly RecentEvent[],
@@ -85,9 +85,10 @@ async function insertSurely(context: RecorderContext, events: readonly RecentEve
 }
 
 /**
- * Adds events to the view and returns how many were added: existing ones stay, except that a live event replaces a test
- * event with its id; events of erased visitors received before the erasure stay out. `pool` has sessions with
- * `forceIndexScans`. Not flushed to disk before it returns: a crash of the database loses only part of a view.
+ * Adds events to the view and returns how many were added: existing events stay, except that a live event replaces a
+ * test event with its id; events of erased visitors that were received before the erasure stay out. The sessions of
+ * `pool` have `forceIndexScans`. The events are not flushed to disk before this returns: a crash of the database loses
+ * only part of a view.
  */
 export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): Promise<number> {
   const insert = async (client: PoolClient): Promise<number> => {
@@ -125,7 +126,7 @@ function columns(events: readonly RecentEvent[]): unknown[] {
     events.map((event) => event.sampleOf),
     events.map(recentEventOrigin),
     jsonLines(events.map((event) => event.body)),
-    // A JSON null stands for a missing value: a list of texts to split has no SQL null.
+    // A missing value is sent as a JSON null: the text that PostgreSQL splits into lines cannot hold an SQL null.
     jsonLines(events.map(({ plan }) => JSON.stringify(plan ?? null))),
   ];
 }

@@ -1,4 +1,4 @@
-/** Number of accounts, or rules, with a series of their own; all others share one. */
+/** Maximum number of accounts, sources or rules that have their own series; all others share one. */
 const accountsMax = 100;
 const others = '_other';
 

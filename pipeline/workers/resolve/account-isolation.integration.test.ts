@@ -32,12 +32,12 @@ afterAll(async () => {
 const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
 const within = { timeout: 45_000, interval: 20 };
-/** The least that a partition may hold, so that small backlogs exceed it. */
+/** Low limits of a partition, so that small backlogs exceed them. */
 const settings = { ...defaultSettings, waitingBytesMax: 1024 ** 2, framesInFlightMax: 64 };
 
 type Visitors = Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
 
-/** A store whose writes of one account's visitors go through `write`. */
+/** A visitor store that passes the writes of one account's visitors to `write`. */
 function writingBy(
   store: VisitorStore,
   account: string,
@@ -167,7 +167,7 @@ test('resolver: the queue of an account is taken over by the next resolver, in o
     const [stuck, fine] = [randomUUID(), randomUUID()];
     const store = createVisitorStore(rig.pool);
     const events = 400;
-    // Each resolver writes a few batches to the log, and is then cut off.
+    // Each resolver writes a few batches to the log; then the database becomes unavailable to it.
     const visitorsOf = (parts: number): Visitors => {
       let left = parts;
       return writingBy(store, stuck, (_touches, go) => {
@@ -183,7 +183,7 @@ test('resolver: the queue of an account is taken over by the next resolver, in o
       sent += events / 4;
       await rig.send(1, [one(fine, `f${turn}`)]);
       await vi.waitFor(async () => expect(await idsOf(rig, fine)).toContain(`f${turn}`), within);
-      // The size of what an earlier resolver copied is estimated.
+      // For messages that an earlier resolver copied, the size is only estimated.
       const left = sent - (await idsOf(rig, stuck)).length;
       await vi.waitFor(
         () => expect(stat(resolver, `queue_bytes:${stuck}`)).toBeGreaterThan((left * 40_000) / 2),
@@ -241,7 +241,7 @@ test('resolver: an event whose visitor the database cannot write becomes a dead 
           reason: expect.stringContaining('canceling statement due to statement timeout'),
         },
       ]);
-      // Once nothing fails, the account's events are written together with events of other accounts again.
+      // Once all writes succeed, the account's events are written together with events of other accounts again.
       await rig.send(1, [one(bad, 'd')]);
       await vi.waitFor(async () => expect(await idsOf(rig, bad)).toEqual(['a', 'b', 'c', 'd']), within);
       await vi.waitFor(() => expect(resolver.stats()).toMatchObject({ accounts_apart: 0 }), within);

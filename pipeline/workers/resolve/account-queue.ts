@@ -33,9 +33,9 @@ export type QueueTarget = {
 };
 
 /**
- * The queue of an account with more accepted events in a partition than its share of the resolver's memory: copies of
- * its lines in a separate subject, so that their frames can be finished. They are read as fast as the account is
- * resolved. While the queue exists, every line of the account goes through it, which keeps their order.
+ * The queue of an account whose accepted events in a partition need more than its share of the resolver's memory. It
+ * copies the account's lines to a separate subject, so that their frames can be finished, and reads them as fast as the
+ * account is resolved. While the queue exists, every line of the account goes through it, which keeps their order.
  *
  * After a crash lines may be copied a second time. Deduplication drops the second copy: its event is known by then.
  */
@@ -59,17 +59,17 @@ export class AccountQueue {
     this.#copies = new QueueCopies((payload, msgId) => this.#publish(payload, msgId));
   }
 
-  /** Whether everything copied was read: later events may wait in memory, after the copied ones. */
+  /** Whether all copied lines were read: later events may then wait in memory, after the copied ones. */
   get isCaughtUp(): boolean {
     return !this.isCopying && this.#unread.isEmpty;
   }
 
-  /** Bytes of its unread messages. */
+  /** Bytes of the messages that the queue has not read yet. */
   get unreadBytes(): number {
     return this.#unread.bytes;
   }
 
-  /** Whether lines are on their way into the queue. */
+  /** Whether lines wait to be copied to the queue's subject, or are being copied. */
   get isCopying(): boolean {
     return this.#copies.isCopying;
   }
@@ -79,27 +79,27 @@ export class AccountQueue {
     return this.isCaughtUp && this.unfinished.size === 0;
   }
 
-  /** Whether frames of it are suspected of an earlier actor's death. */
+  /** Whether the queue may still hold frames that are suspected of having ended an earlier actor. */
   get isWatching(): boolean {
     return this.#reader?.isWatching === true && !this.isCaughtUp;
   }
 
-  /** Queues lines for the copy, after earlier ones. `onStored` is called once for each line, when the log has it. */
+  /** Adds lines to be copied after earlier ones. `onStored` is called once for each line, when the log has it. */
   add(lines: Parameters<QueueCopies['add']>[0], onStored: () => void): void {
     this.#copies.add(lines, onStored);
   }
 
-  /** Copies the queued lines. Waits as long as the log refuses. */
+  /** Copies the added lines to the queue's subject. Waits as long as the log refuses them. */
   copy(): Promise<void> {
     return this.#copies.copy();
   }
 
-  /** Notes how many messages of an earlier resolver the queue's subject has. */
+  /** Records how many messages of an earlier resolver the queue's subject holds. */
   noteUnread(messages: number): void {
     this.#unread.inherit(messages);
   }
 
-  /** Opens its reader, which takes the consumer away from the previous one. */
+  /** Opens the queue's reader, which takes the consumer away from the previous reader. */
   async open(): Promise<void> {
     const { connection, logger, partition, settings, suspicion } = this.#context;
     this.#reader = await openFrameReader({
@@ -128,7 +128,7 @@ export class AccountQueue {
     });
   }
 
-  /** Reads until it is closed, as far ahead as memory allows. Throws when another reader has taken it over. */
+  /** Reads, as far ahead as memory allows, until the queue is closed. Throws when another reader has taken it over. */
   async read(): Promise<void> {
     const reader = this.#reader;
     if (reader === undefined) return;
@@ -137,7 +137,7 @@ export class AccountQueue {
     });
   }
 
-  /** Reads one frame; false once it is closed. */
+  /** Reads one frame. Returns false once the queue is closed. */
   async readOne(): Promise<boolean> {
     const { waiting, onNews } = this.#target;
     const frames = (await this.#reader?.take(1)) ?? [];
@@ -147,7 +147,7 @@ export class AccountQueue {
     return frames.length > 0;
   }
 
-  /** Memory has become free. */
+  /** Call when memory has become free: reading continues. */
   noteRoom(): void {
     this.#room.ring();
   }

@@ -12,7 +12,7 @@ import type { WaitingEvent, WaitingEvents, WaitingLines } from './waiting-events
 /** Maximum number of queues of one partition; each holds up to half a mebibyte in memory. */
 const queuesMax = 64;
 
-/** An account with less than this share of a partition's bounds is not moved to a queue: it would not help. */
+/** An account with less than this share of a partition's limits is not moved to a queue: too little would be gained. */
 const partMin = 1 / 8;
 
 export type AccountQueuesOptions = {
@@ -21,15 +21,16 @@ export type AccountQueuesOptions = {
   /** The partition's own frames. */
   readonly unfinished: UnfinishedFrames<LogMessage>;
   readonly target: Pick<QueueTarget, 'beginTurn' | 'onNews'>;
-  /** Throws when another resolver owns the partition. */
+  /** Throws if another resolver owns the partition. */
   confirm(): Promise<void>;
-  /** A queue cannot be read any more. */
+  /** Called when a queue cannot be read any more. */
   onFailure(error: unknown): void;
 };
 
 /**
- * Divides the memory and the frames in flight of a partition by account. Beyond the partition's bounds, the account
- * that uses most gets a queue, so that the frames of all others are still read, however large that backlog is.
+ * Divides a partition's memory and frames in flight among its accounts. When the partition's limits are exceeded, the
+ * account that uses most gets a queue, so that the frames of all other accounts are still read, however large its
+ * backlog is.
  */
 export class AccountQueues {
   readonly #options: AccountQueuesOptions;
@@ -38,7 +39,7 @@ export class AccountQueues {
   readonly #leaving = new Set<string>();
   readonly #reading = new Map<AccountQueue, Promise<void>>();
   readonly #closing = new Map<string, Promise<void>>();
-  /** Events that were copied while their visitors were being written. */
+  /** Events that were copied to a queue while their visitors were being written. */
   readonly #released = new Set<WaitingEvent>();
   #isReading = false;
 
@@ -55,7 +56,7 @@ export class AccountQueues {
     return this.#queues.has(accountId) && !this.#leaving.has(accountId);
   }
 
-  /** Bytes in queues, by account. */
+  /** Unread bytes in queues, by account. */
   stats(): Readonly<Record<`queue_bytes:${string}`, number>> {
     return Object.fromEntries([...this.#queues].map(([id, queue]) => [`queue_bytes:${id}`, queue.unreadBytes]));
   }
@@ -64,7 +65,7 @@ export class AccountQueues {
     return this.#isReading && this.#queues.size > 0;
   }
 
-  /** Bytes in memory outside of queues. */
+  /** Bytes in memory of accounts whose events do not go through a queue. */
   get bytesBeside(): number {
     const { waiting } = this.#options;
     let bytes = waiting.bytes;
@@ -89,7 +90,7 @@ export class AccountQueues {
     );
     if (accounts.size === 0) return;
     for (const accountId of accounts) this.#queues.set(accountId, await this.#openQueue(accountId));
-    // The server reports unread messages once there is no other reader.
+    // The server reports how many messages are unread only once the earlier reader is gone.
     for (const { name, waiting, unacknowledged } of await listConsumerProgress(connection, streams.ingest)) {
       for (const [accountId, queue] of this.#queues) {
         if (name === accountQueueConsumer(partition, accountId)) queue.noteUnread(waiting + unacknowledged);
@@ -97,7 +98,7 @@ export class AccountQueues {
     }
   }
 
-  /** Queues with frames suspected of an earlier actor's death: these are read alone, one frame at a time. */
+  /** Queues with frames suspected of having ended an earlier actor: each is read alone, one frame at a time. */
   get watching(): readonly AccountQueue[] {
     return [...this.#queues.values()].filter((queue) => queue.isWatching);
   }
@@ -109,7 +110,7 @@ export class AccountQueues {
     this.#closeDone();
   }
 
-  /** Adds lines of the partition to the queue of their account; false if they wait in memory instead. */
+  /** Adds lines of the partition to their account's queue. Returns false if they wait in memory instead. */
   take(lines: WaitingLines): boolean {
     const { accountId, frame } = lines;
     const queue = this.#queues.get(accountId);
@@ -122,19 +123,19 @@ export class AccountQueues {
     return true;
   }
 
-  /** Waits until the log has all queued lines; false if there were none. */
+  /** Waits until the log has stored all queued lines. Returns false if there were none. */
   async copied(): Promise<boolean> {
     const copies = [...this.#queues.values()].filter(({ isCopying }) => isCopying).map((queue) => queue.copy());
     if (copies.length === 0) return false;
     await Promise.all(copies);
-    // A next owner of the partition has read which queues exist, so this resolver must still own the partition.
+    // The next owner of the partition lists the queues once, at its start: this resolver must still be the owner.
     await this.#options.confirm();
     return true;
   }
 
   /**
-   * The account to move to a queue; undefined while the partition is within its bounds, or if no account has a large
-   * share of it. `writing` are the events whose visitors are being written.
+   * The account to move to a queue; undefined while the partition is within its limits, or if no account has a large
+   * share of it. `writing` yields the events whose visitors are being written.
    */
   mostOver(writing: () => Iterable<WaitingEvent>): string | undefined {
     const { waiting, unfinished, context } = this.#options;
@@ -157,8 +158,8 @@ export class AccountQueues {
   }
 
   /**
-   * Moves an account to a queue: first the events being written, so that no frame waits for them, then its waiting
-   * events. Nothing else of the account may be in progress.
+   * Moves an account to a queue: first the events being written, so that no frame waits for them, then the waiting
+   * events. No other work of the account may be in progress.
    */
   async move(accountId: string, writing: Iterable<WaitingEvent>): Promise<void> {
     await this.#closing.get(accountId);
@@ -185,7 +186,7 @@ export class AccountQueues {
     if (this.#isReading) this.#read(queue);
   }
 
-  /** An event is done. */
+  /** Call when an event is done: its frame in the account's queue no longer waits for it. */
   done({ accountId, origin: { frame } }: WaitingEvent): void {
     this.#queues.get(accountId)?.unfinished.done(frame);
   }
@@ -201,7 +202,7 @@ export class AccountQueues {
     this.#closeDone();
   }
 
-  /** Memory has become free. */
+  /** Call when memory has become free: all queues continue reading. */
   noteRoom(): void {
     for (const queue of this.#queues.values()) queue.noteRoom();
   }
@@ -212,7 +213,7 @@ export class AccountQueues {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
 
-  /** Ends the work in progress. */
+  /** Stops reading, and waits until the work in progress has ended. */
   async close(): Promise<void> {
     await this.stop();
     await Promise.allSettled([...this.#reading.values(), ...this.#closing.values()]);

@@ -27,12 +27,12 @@ import type { WaitingEvent } from './waiting-events.ts';
 export type Candidate = {
   readonly accepted: WaitingEvent;
   readonly hash: EventHash;
-  /** Place of the event's part in the written JSON. */
+  /** Where the event's part starts and ends in the written JSON. */
   readonly json: { readonly start: number; readonly end: number };
-  /** Bytes that its client sent for it. */
+  /** Number of bytes that the client sent for the event. */
   readonly sentBytes: number;
   readonly touch: VisitorTouch;
-  /** Time of its properties: the older of its own time and its receipt, in ms since the epoch. */
+  /** Time of the event's properties, in ms since the epoch: its own time or its receipt, whichever is earlier. */
   readonly saidAtMs: number;
 };
 
@@ -50,7 +50,7 @@ export function admitEvent(context: AdmitContext, accepted: WaitingEvent): Candi
   }
 }
 
-/** Copies the JSON as its client wrote it. */
+/** Admits an event by copying the JSON as its client wrote it. */
 function admitPlain(context: AdmitContext, accepted: WaitingEvent, plain: PlainEnvelope): Candidate | Leaving {
   const { envelope, bodyBytes } = plain;
   return admit(context, accepted, {
@@ -77,7 +77,7 @@ type ReadEnvelope = {
   readonly envelope: Envelope;
   readonly sentBytes: number;
   read(rules: SourceRules): IngestEvent;
-  /** The whole envelope, if `envelope` has only some fields. */
+  /** Returns the whole envelope; `envelope` may have only some of its fields. */
   parse(): Envelope;
 };
 
@@ -91,10 +91,10 @@ function admit(
   const { isSigned } = rules;
   const options = { keepsGpc: plan.keepsGpc && rules.isVisitorsConnection, identity: plan.identity, isSigned };
   const { touch, placeholders, namesTwo, isUnverified } = readTouch(envelope, rules.keyTrust, options);
-  // A retry is recognised even if the account's settings have changed since the first delivery.
+  // The hash uses the default rules, so that a retry is recognised even if the account's settings have changed since.
   const named = plan.identity === defaultIdentityRules ? touch : readTouch(envelope, rules.keyTrust).touch;
   const { release } = envelope;
-  // Each release of a quarantined event passes once.
+  // Each release of a quarantined event passes the deduplication once.
   const scope = release === undefined ? eventScope(envelope) : `${eventScope(envelope)}\nrelease ${release}`;
   const hash = hashEvent(scope, envelope.id, named.claim);
   const { storedAtMs } = accepted.origin.frame;
@@ -111,7 +111,7 @@ function admit(
     context.identity.add({ ...of, reason: 'userHash', count: isUnverified ? 1 : 0 });
   }
   const event = read(rules);
-  // Test events are only shown, so none is dropped here.
+  // Test events are only shown, so neither bot control nor the list of allowed events drops them.
   const isTest = envelope.test === true;
   if (!isTest && isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
   const { name } = event;
@@ -131,8 +131,8 @@ function admit(
 }
 
 /**
- * Whether an earlier build wrote the event: its hashes depend on the account, not on the source. Within one window
- * after an upgrade they may be in the table; without this look-up a redelivered event would be resolved twice.
+ * Whether an earlier build recorded the event: that build hashed the account instead of the source. For one window
+ * after an upgrade such hashes may be in the table; without this look-up a redelivered event would be resolved twice.
  */
 function wasKnownEarlier(
   { deduplication }: AdmitContext,

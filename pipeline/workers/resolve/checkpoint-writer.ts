@@ -17,7 +17,7 @@ import type { ResolverContext } from './resolver-context.ts';
 export type CheckpointStart = {
   /** Creation time of EVENTS. */
   readonly log: string;
-  /** Checkpoints have the partition's ids up to this sequence of EVENTS. */
+  /** The checkpoints contain the partition's ids up to this sequence of EVENTS. */
   readonly coveredTo: number;
   readonly witness: CheckpointHead['witness'];
   /** Oldest first. */
@@ -41,17 +41,19 @@ type Unanswered = {
   readonly timeMs: number;
 };
 
-/** Maximum of frames that wait for a checkpoint. If the log accepts none for long, the next start reads more EVENTS. */
+/**
+ * Maximum number of frames that wait for a checkpoint. Beyond it, the next start reads the older frames from EVENTS.
+ */
 const framesWaitingMax = 500_000;
-/** Unneeded checkpoints removed at once. */
+/** Unneeded checkpoints are removed once there are this many of them. */
 const removedAtOnce = 64;
 /** Ids are kept longer than the table needs them, by this fraction, so that a table filled from them is no smaller. */
 const spare = 1 / 16;
 
 /**
- * Stores the ids of deduplication, so that a start need not read a day of EVENTS: every few seconds the ids of the
- * frames written since. Each checkpoint names its predecessor, so of two resolvers of a partition only one can
- * continue. Checkpoints never delay an event, and a missing one only makes a start longer.
+ * Stores the ids of deduplication, so that a start need not read a day of EVENTS: every few seconds it writes the ids
+ * of the frames that were written since. Each checkpoint names its predecessor, so if a partition has two resolvers,
+ * only one of them can continue. Checkpoints never delay an event, and a missing one only makes a start longer.
  */
 export class CheckpointWriter {
   readonly #context: ResolverContext;
@@ -75,12 +77,12 @@ export class CheckpointWriter {
     this.#follows = follows;
   }
 
-  /** Ids without a checkpoint. */
+  /** Number of ids that no checkpoint has yet. */
   get idsWaiting(): number {
     return this.#noted.bytes / bytesPerHash;
   }
 
-  /** Records a frame that was written to EVENTS; enough ids for a checkpoint are written at once. */
+  /** Records a frame that was written to EVENTS. Once the ids suffice for a checkpoint, they are written at once. */
   note(frame: NotedFrame): void {
     if (this.#isLeft) return;
     this.#noted.add(frame);
@@ -90,7 +92,7 @@ export class CheckpointWriter {
     if (this.#noted.bytes >= checkpointBytesMax && this.#failures === 0) void this.write();
   }
 
-  /** Writes all waiting ids. Never rejects: refused ids wait for the next time. */
+  /** Writes all waiting ids. Never rejects: ids that the log refuses are written the next time. */
   write(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
@@ -99,9 +101,9 @@ export class CheckpointWriter {
   }
 
   /**
-   * Writes the waiting ids, or an empty checkpoint. Once it is stored, a resolver that has lost the partition without
-   * knowing can add none. `seq` is the end of EVENTS, which was read to there. Throws CheckpointsTakenOverError if this
-   * resolver is the one that lost the partition.
+   * Takes over the partition's checkpoints by writing the waiting ids, or an empty checkpoint. Once it is stored, a
+   * resolver that has lost the partition without noticing can add no checkpoint. `seq` is the last sequence of EVENTS
+   * that was read. Throws CheckpointsTakenOverError if this resolver is the one that lost the partition.
    */
   async take(seq: number, witness: CheckpointHead['witness']): Promise<void> {
     if (this.#noted.count === 0) {
@@ -114,7 +116,7 @@ export class CheckpointWriter {
     }
   }
 
-  /** Writes the waiting ids, or leaves them to the next start. */
+  /** Writes the waiting ids; if `isWriting` is false, the next start reads them from EVENTS. */
   async close(isWriting: boolean): Promise<void> {
     if (isWriting) await this.write();
   }
@@ -249,7 +251,7 @@ export class CheckpointWriter {
   }
 }
 
-/** Ids in the order of the log; those of one time step share their time. */
+/** Joins ids in the order of the log; ids of the same time step share one time. */
 function runsOf(frames: readonly NotedFrame[], stepMs: number): readonly IdRun[] {
   const runs: { readonly timeMs: number; readonly parts: Uint8Array[] }[] = [];
   for (const { timeMs, ids } of frames) {

@@ -57,7 +57,7 @@ const sendAtOnce = (rig: ResolverRig, from: number, to: number): Promise<unknown
     numbers(from, to).map((n) => ({ id: `e${n}`, body: { event: 'E', userId: 'u' } })),
   );
 
-/** Runs a resolver until it has resolved the events sent, and stops it. */
+/** Runs a resolver until it has resolved this many events, and stops it. */
 async function resolve(rig: ResolverRig, events: number, settings = often, partition = 0): Promise<Actor> {
   const resolver = await rig.start(partition, { settings });
   await until(resolver, 'resolved', events);
@@ -69,7 +69,10 @@ async function resolve(rig: ResolverRig, events: number, settings = often, parti
 const purgeAccount = (rig: ResolverRig, account: string): Promise<unknown> =>
   purgeSubject(rig.connection, streams.events, eventsOfAccount(account));
 
-/** Sends events again. Returns how many a new resolver takes for new, and how many frames its start had to read. */
+/**
+ * Sends events again. Returns how many of them a new resolver treats as new, how many as duplicates, and how many
+ * frames it had to read at its start.
+ */
 async function resend(rig: ResolverRig, from: number, to: number) {
   const resolver = await rig.start(0, { settings: often });
   await sendAtOnce(rig, from, to);
@@ -93,7 +96,7 @@ test('checkpoints: a start after a stop reads no frame and knows every event', (
     await sendEach(rig, 0, 30);
     await resolve(rig, 30, seldom);
     expect(await resend(rig, 0, 30)).toEqual({ resolved: 0, duplicates: 30, framesRead: 0 });
-    // Once more, over what two resolvers wrote.
+    // Once more, with checkpoints that two resolvers wrote.
     expect(await resend(rig, 10, 40)).toEqual({ resolved: 10, duplicates: 20, framesRead: 0 });
   }));
 
@@ -146,7 +149,7 @@ test('checkpoints: if old checkpoints cannot be removed, a resolver still starts
     const left = await countCheckpoints(rig);
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 20, duplicates: 0, framesRead: 0 });
     expect(await countCheckpoints(rig)).toBeGreaterThan(left);
-    // The next start reads the checkpoints written behind those that could not be removed.
+    // The next start reads the new checkpoints, which follow those that could not be removed.
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
   } finally {
     await operator.close();
@@ -212,12 +215,12 @@ test('checkpoints: checkpoints that the table no longer needs are removed, and t
     for (let from = 0; from < events; from += 500) await sendAtOnce(rig, from, from + 500);
     const resolver = await resolve(rig, events, settings);
     const { deduplication_ids: held = 0 } = resolver.stats();
-    // As many as the table holds, those that are removed together, and a few that were not full.
+    // Checkpoints for the ids that the table holds, those that would be removed together, and a few that were not full.
     expect(await countCheckpoints(rig)).toBeLessThan(1_600 / 128 + 64 + 60);
     const next = await rig.start(0, { settings });
     const { rebuild_frames: framesRead, deduplication_ids: filled } = next.stats();
     expect(framesRead).toBe(0);
-    // Hashes are spread slightly unevenly over the parts of a small table, so a part may have had more than its room.
+    // Hashes are spread slightly unevenly over the parts of a small table, so a part may have got more than it holds.
     expect(filled).toBeGreaterThan(0.95 * held);
     await next.stop(5_000);
   }));
@@ -250,7 +253,7 @@ test('checkpoints: without their stream neither a start nor an event is delayed'
     expect(await resend(rig, 0, 5)).toEqual({ resolved: 0, duplicates: 5, framesRead: 5 });
   }));
 
-/** An id in the table whose event is not in the log would have the event dropped when it comes again. */
+/** If the table kept the id of an event that the log no longer has, it would drop the event when it is sent again. */
 describe('checkpoints of frames that retention removed while older ones of another account wait', () => {
   const body = { event: 'E', userId: 'u' };
 
@@ -303,7 +306,7 @@ describe('checkpoints of frames that retention removed while older ones of anoth
 describe('checkpoints of frames that the log lost', () => {
   type Life = { readonly rig: ResolverRig; restart(change?: () => Promise<void>): Promise<void> };
 
-  /** Runs a test on a log of its own, whose server it can stop, and start again with changed files. */
+  /** Runs a test on its own log, whose server the test can stop and start again with changed files. */
   async function withOwnLog(work: (life: Life, eventsFolder: string, spare: string) => Promise<void>): Promise<void> {
     const storeDir = await createNatsFolder();
     const spare = await createNatsFolder();
@@ -311,7 +314,7 @@ describe('checkpoints of frames that the log lost', () => {
     const rig = await createResolverRig(server.url, database.url);
     const restart = async (change?: () => Promise<void>): Promise<void> => {
       const { port } = server;
-      // What was resolved is removed, as retention does: otherwise the next resolver reads it again.
+      // The frames of resolved events are removed, as retention would do: otherwise the next resolver reads them again.
       await rig.connection[client].jsm.streams.purge(streams.ingest);
       const back = [rig.connection, rig.pipelineConnection].map((connection) => ({
         connection,

@@ -60,7 +60,7 @@ const track = (body: TestEvent['body'], own: Partial<TestEvent> = {}): TestEvent
   ...own,
 });
 
-/** Resolves events of an account of their own, one after the other. */
+/** Resolves events one after the other, in a new account. */
 async function resolve(events: readonly TestEvent[]) {
   const account = randomUUID();
   const visitors = createVisitorStore(rig.pool);

@@ -4,14 +4,14 @@ import { VisitorProperties } from '../../../shared/visitors/visitor-properties.t
 import { noReads } from './visitor-reads.ts';
 import type { VisitorReads } from './visitor-reads.ts';
 
-/** The member of a shortened visitor with the number of properties that were left out. */
+/** The member that a shortened visitor gets: the number of properties that were left out. */
 export const leftOutKey = '$left_out';
 
 /** Most destinations read these, so they come first. */
 const firstNames: readonly string[] = ['consent', 'external_id', 'email'];
 
 /**
- * All properties that rules read, whatever their size, and as many other whole properties as fit; members of
+ * Keeps all properties that rules read, whatever their size, and as many other whole properties as fit; members of
  * custom_properties come last, one by one. Returns the same object if nothing is left out.
  */
 export function cutVisitor(

@@ -4,20 +4,21 @@ import { ingestDeadLetterSubject, quarantineSubject } from '../../../shared/cont
 import { builtInRules } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** A line of an ingest frame, or a whole frame, that cannot be processed or is held. */
+/** An ingest line or a whole ingest frame that cannot be processed, or a line that is quarantined. */
 export type IngestDeadLetter = {
   readonly payload: Uint8Array;
   readonly reason: string;
   /** Sequence of the frame in the ingest stream. */
   readonly seq: number;
-  /** Index of the line in the frame; undefined for the frame. */
+  /** Index of the line in the frame; undefined if the dead letter is the whole frame. */
   readonly line: number | undefined;
-  /** Undefined for a frame, which may have several accounts, and for a line without an account. */
+  /** Undefined for a whole frame, which may have events of several accounts, and for a line without an account. */
   readonly accountId?: string | undefined;
-  /** Rules of the account's tracking plan that hold the event: it goes to quarantine. */
+  /** Rules of the account's tracking plan that quarantine the event; undefined for a dead letter. */
   readonly rules?: readonly string[];
   /**
-   * Called once the event is held; not if an earlier resolver held it and ended before it acknowledged the frame.
+   * Called once the event is in quarantine; not called if an earlier resolver put it there and ended before it
+   * acknowledged the frame.
    */
   readonly onHeld?: () => void;
 };
@@ -26,7 +27,8 @@ const reasonLengthMax = 500;
 const headerBytesMax = 4_096;
 
 /**
- * Stores unprocessable lines and frames, with the reason, in the dead-letter log, and held events in the quarantine.
+ * Stores unprocessable lines and frames in the dead-letter log, with the reason, and quarantined events in the
+ * quarantine.
  */
 export async function keepDeadLetters(context: ResolverContext, letters: readonly IngestDeadLetter[]): Promise<void> {
   for (const letter of letters) {

@@ -15,13 +15,13 @@ export type Deduplication = {
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;
-  /** Up to this time an event may repeat one that was recorded packed, before the start; in ms since the epoch. */
+  /** Until this time, in ms since the epoch, an event may repeat one that was recorded from packed hashes. */
   readonly packedForMs: number;
   /** The latest time of a recorded event. */
   readonly timeMs: number;
   readonly size: number;
   readonly bytes: number;
-  /** How far back an event is surely recognised, in ms: the window, or less if the table was full earlier. */
+  /** How far back every event is recognised, in ms: the window, or less if the table became full earlier. */
   readonly effectiveWindowMs: number;
 };
 
@@ -32,7 +32,7 @@ export type DeduplicationSettings = {
 };
 
 // The table is divided into parts: growing one part at a time keeps pauses short, and a part that fits into a
-// processor's cache is filled fast.
+// processor's cache fills quickly.
 const partsMin = 16;
 const partsMax = 256;
 const idsPerPart = 32_768;
@@ -63,7 +63,7 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
     addPacked({ ids, timeMs }) {
       nowMs = Math.max(nowMs, timeMs);
       packedAtMs = nowMs;
-      // Read without an object for each hash.
+      // Reads the numbers directly, without creating an object for each hash.
       const view = viewOf(ids);
       for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
         const low = view.getUint32(at + 4);
@@ -115,8 +115,8 @@ function partsFor(idsMax: number): number {
 const viewOf = (ids: Uint8Array): DataView => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
 
 /**
- * Sorts hashes by part and keeps their order within each part, so that a part is in the cache while it is filled. In
- * the order of arrival each hash would wait for memory.
+ * Sorts hashes by part and keeps their order within each part, so that a part stays in the processor's cache while it
+ * is filled. In the order of arrival, each hash would have to wait for memory.
  */
 function sortByPart(runs: readonly IdRun[], parts: number) {
   const counts = new Uint32Array(runs.length * parts);
@@ -146,14 +146,14 @@ function sortByPart(runs: readonly IdRun[], parts: number) {
   return { counts, starts, hashes };
 }
 
-/** Hashes with their times, at the resolution of a step. */
+/** Hashes with the times at which they were added, at the resolution of a step. */
 class AgingSet {
   readonly #set: HashSet;
   readonly #windowMs: number;
   readonly #stepMs: number;
   /** The first hash of each step, oldest first. At most about `stepsPerWindow` entries. */
   readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
-  /** The hash up to which hashes were forgotten because of the bound on their count, not because of the window. */
+  /** Number of the oldest hash that remained when the limit on the count, not the window, last removed one. */
   #evictedTo = 0;
   #addedAtMs: number | undefined;
 
@@ -210,7 +210,7 @@ class AgingSet {
     return Math.min(this.#windowMs, step === undefined ? 0 : nowMs - step.timeMs);
   }
 
-  /** Notes that the hash with the number `from` is the first one at `nowMs`. */
+  /** Records that hash number `from` is the first one that was added at `nowMs`. */
   #step(nowMs: number, from: number): void {
     this.#addedAtMs = nowMs;
     const last = this.#steps.at(-1);

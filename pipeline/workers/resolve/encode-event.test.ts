@@ -25,7 +25,7 @@ const lineOf = (json: string, id: string, properties: VisitorProperties): string
 
 function encode(properties: JsonObject, context: JsonObject): string {
   const parts = (value: JsonObject): JsonParts => {
-    // Copied as bytes, except the first and the last character.
+    // The copied range includes all bytes except the first and the last.
     const [json, frame] = [JSON.stringify(value), Buffer.from(`before${JSON.stringify(value)}behind`)];
     const taken = { bytes: frame, start: 7, end: frame.length - 7 };
     return { before: json.slice(0, 1), taken, behind: json.slice(-1) };

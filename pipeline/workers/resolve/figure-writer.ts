@@ -3,7 +3,7 @@ import { every } from '../../../shared/runtime/every.ts';
 const deleteEveryMs = 600_000;
 
 export type FigureWriter = {
-  /** Writes once more, and ends. */
+  /** Stops the timers and writes once more. */
   close(): Promise<void>;
 };
 
@@ -11,7 +11,7 @@ export type FigureWriting = {
   readonly everyMs: number;
   /** Writes the figures since the last call. Never rejects. */
   write(): Promise<void>;
-  /** Deletes old rows; set only for the one resolver that does so for all. Never rejects. */
+  /** Deletes old rows; set for only one resolver, which deletes the rows of all. Never rejects. */
   readonly deleteOld?: (() => Promise<void>) | undefined;
 };
 

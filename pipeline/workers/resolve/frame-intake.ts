@@ -21,7 +21,7 @@ export type FrameIntakeOptions = {
 /** Takes frames of a partition and divides them into waiting events. */
 export class FrameIntake {
   readonly #options: FrameIntakeOptions;
-  /** The wait for frames, or their reading, if in progress. */
+  /** The call that waits for frames or reads them, if one is in progress. */
   #reading: Promise<void> | undefined;
   #isAtEnd = false;
   #tookAtMs = Number.NEGATIVE_INFINITY;
@@ -36,13 +36,13 @@ export class FrameIntake {
     return !this.#isAtEnd && queues.bytesBeside < context.settings.waitingBytesMax;
   }
 
-  /** Whether frames can be read in addition to the waiting events. */
+  /** Whether more frames can be read although events are already waiting. */
   get hasRoomForMore(): boolean {
     const { reader, waiting } = this.#options;
     return !reader.isWatching && !waiting.isEmpty && reader.buffered > 0 && this.mayRead;
   }
 
-  /** Reads as far as there is room. Concurrent calls share one wait for frames. */
+  /** Reads as many frames as there is room for. Concurrent calls share one wait for frames. */
   read(): Promise<void> {
     if (this.#reading === undefined) {
       this.#reading = this.#takeAndCut();
@@ -53,7 +53,7 @@ export class FrameIntake {
 
   async #takeAndCut(): Promise<void> {
     const { context, queues, unfinished, onCopied } = this.#options;
-    // Dividing frames costs little compared with the later steps, so all that have room are divided.
+    // Dividing frames costs little compared with the later steps, so every frame for which there is room is divided.
     do {
       const messages = await this.#take();
       this.#isAtEnd = messages.length === 0;
@@ -73,7 +73,7 @@ export class FrameIntake {
     const { context, reader, waiting } = this.#options;
     const { counts, settings } = context;
     const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
-    // Frames that arrive in the meantime share a visitor query, a frame and a write to disk with those already here.
+    // Frames that arrive during this wait share a visitor query, a frame and a write to disk with those already here.
     if (earlyMs >= 1 && waiting.isEmpty && reader.buffered < settings.framesPerTake) await wait(earlyMs);
     const messages = await reader.take(settings.framesPerTake);
     this.#tookAtMs = performance.now();

@@ -29,7 +29,7 @@ class NaiveSet {
   }
 }
 
-// Few distinct halves, near each other and at both ends, so that clusters, wrap-around and equal tags come up.
+// Few distinct halves, close together and at both ends, so that clusters, wrap-around and equal tags occur.
 const half = fc.oneof(
   fc.integer({ min: 0, max: 20 }),
   fc.integer({ min: 0xfffffff0, max: 0xffffffff }),
@@ -94,7 +94,7 @@ test('HashSet: adding a list as a whole gives the same set as adding its hashes 
       const [whole, single] = [new HashSet(max, first), new HashSet(max, first)];
       for (const list of all) {
         const hashes = Int32Array.from(list.flatMap(({ high, low }) => [high, low]));
-        // The numbers before and behind the range must not be added.
+        // The numbers before and after the range must not be added.
         const padded = Int32Array.of(1, 2, ...hashes, 3, 4);
         whole.addAll(padded, 1, list.length + 1);
         for (const { high, low } of list) single.add(high, low);

@@ -1,7 +1,8 @@
 /**
- * A set of 64-bit hashes that forgets the oldest first. A ring keeps the hashes in the order they came (8 bytes each);
- * an open-addressing table of 32-bit cells (linear probing, at most 4 in 5 full) finds them: position in the ring plus
- * as many bits of the hash as are left, so that a look-up rarely leaves the table. About 13 bytes per hash when full.
+ * A set of 64-bit hashes that forgets the oldest first. A ring keeps the hashes in the order of arrival (8 bytes each);
+ * an open-addressing table of 32-bit cells (linear probing, at most 4 in 5 full) finds them. A cell holds the position
+ * in the ring plus as many bits of the hash as fit, so that a look-up rarely has to read the ring. About 13 bytes per
+ * hash when full.
  */
 export class HashSet {
   readonly #capacityMax: number;
@@ -9,7 +10,7 @@ export class HashSet {
   // Signed, since the engine has no small integers above 31 bits; the bits are the same.
   #ringHigh: Int32Array;
   #ringLow: Int32Array;
-  /** 0 is free; else tag bits above, position in the ring + 1 below. */
+  /** 0 if the cell is free; otherwise tag bits of a hash above, and its position in the ring + 1 below. */
   #cells = new Int32Array(0);
   #cellsPerHash = 0;
   #positionBits = 0;
@@ -32,7 +33,7 @@ export class HashSet {
     return this.#size;
   }
 
-  /** Number of hashes ever added. The set holds those from `added - size` on. */
+  /** Number of hashes ever added. The set holds the newest: those with the numbers from `added - size` on. */
   get added(): number {
     return this.#added;
   }
@@ -45,9 +46,9 @@ export class HashSet {
     return this.#cellOf(high | 0, low | 0) >= 0;
   }
 
-  /** Adds a hash; when full, the oldest is removed. False when it is known. */
+  /** Adds a hash; if the set is full, the oldest hash is removed. Returns false if the hash is already in the set. */
   add(high: number, low: number): boolean {
-    // Finds the hash and its cell at once: filling a table with millions of hashes takes nearly all of its time here.
+    // One probe finds a hash and its cell: filling a table with millions of hashes takes nearly all of its time here.
     let cell = this.#probe(high | 0, low | 0);
     if (this.#cells[cell] !== 0) return false;
     if (this.#size === this.#capacity) {
@@ -84,7 +85,7 @@ export class HashSet {
 
   /** Adds hashes for which there is room. */
   #fill(hashes: Int32Array, from: number, to: number): void {
-    // Locals for a loop over millions of hashes.
+    // Local copies of the fields, for a loop over millions of hashes.
     const ringHigh = this.#ringHigh;
     const ringLow = this.#ringLow;
     const cells = this.#cells;
@@ -121,7 +122,7 @@ export class HashSet {
     this.#size += added;
   }
 
-  /** Makes room for this many hashes, or for the maximum. */
+  /** Makes room for this many hashes, but at most for the set's maximum. */
   reserve(size: number): void {
     const capacity = Math.min(size, this.#capacityMax);
     if (capacity > this.#capacity) this.#resize(capacity);
@@ -164,7 +165,7 @@ export class HashSet {
     return this.#cells[cell] === 0 ? -1 : cell;
   }
 
-  /** Empties a cell and moves displaced entries up, so that no look-up stops early. */
+  /** Empties a cell and moves displaced entries closer to their homes, so that no look-up stops early. */
   #free(cell: number): void {
     const cells = this.#cells;
     const length = cells.length;
@@ -198,7 +199,7 @@ export class HashSet {
     this.#buildCells();
   }
 
-  /** Builds the table of a ring that begins with its oldest hash. */
+  /** Builds the table for a ring whose position 0 has the oldest hash. */
   #buildCells(): void {
     this.#positionBits = Math.ceil(Math.log2(this.#capacity + 1));
     this.#positionMask = 2 ** this.#positionBits - 1;

@@ -22,7 +22,7 @@ export class HeldCheckpoints {
     return this.#held[0]?.seq;
   }
 
-  /** Unneeded checkpoints still in the log. */
+  /** Number of checkpoints in the log that are no longer needed. */
   get removable(): number {
     return this.#removable;
   }
@@ -32,11 +32,11 @@ export class HeldCheckpoints {
     this.#ids += checkpoint.ids;
   }
 
-  /** Drops the oldest checkpoint while it is older than `oldestMs`, or the others have at least `idsKept` ids. */
+  /** Drops the oldest checkpoints that are older than `oldestMs`, or without which at least `idsKept` ids are held. */
   forget(oldestMs: number, idsKept: number): void {
     for (;;) {
       const [oldest, next] = this.#held;
-      // The newest stays: the next one follows it.
+      // The newest checkpoint stays, since the next one names it as its predecessor.
       if (oldest === undefined || next === undefined) return;
       if (oldest.timeMs >= oldestMs && this.#ids - oldest.ids < idsKept) return;
       this.#held.shift();
@@ -45,7 +45,7 @@ export class HeldCheckpoints {
     }
   }
 
-  /** Call after a purge of the log. Unneeded checkpoints that are still there are removed with the next ones. */
+  /** Call after a purge of the log. Unneeded checkpoints that the purge left are removed with the next ones. */
   removed(): void {
     this.#removable = 0;
   }

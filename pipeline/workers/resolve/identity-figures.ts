@@ -1,7 +1,7 @@
 import type { IdentityCount, IdentityReason } from '../../../shared/visitors/identity-counts.ts';
 import { AccountCounts } from './account-counts.ts';
 
-/** Maximum number of pairs of source and reason counted between two writes; others are counted as skipped. */
+/** Maximum number of pairs of source and reason counted between two writes; others are only counted as skipped. */
 const rowsMax = 5_000;
 const sourceCharactersMax = 64;
 const hourMs = 3_600_000;
@@ -28,7 +28,7 @@ export class IdentityFigures {
     return { ...this.#byAccount.stats(), ...this.#bySource.stats() };
   }
 
-  /** Number of counts for which there was no row left. */
+  /** Number of counts that were skipped because there were too many pairs. */
   get skipped(): number {
     return this.#skipped;
   }
@@ -50,14 +50,14 @@ export class IdentityFigures {
     this.#rows.set(key, { accountId, hourAtMs, sourceId: source, reason, count: total, lastAtMs });
   }
 
-  /** All counts since the last call. */
+  /** Returns all counts since the last call, and resets them. */
   take(): readonly IdentityCount[] {
     const taken = [...this.#rows.values()];
     this.#rows = new Map();
     return taken;
   }
 
-  /** Puts back counts that could not be written. */
+  /** Adds counts that could not be written, so that the next write includes them. */
   keep(rows: readonly IdentityCount[]): void {
     for (const row of rows) {
       const key = `${row.accountId}\n${row.hourAtMs}\n${row.reason}\n${row.sourceId}`;

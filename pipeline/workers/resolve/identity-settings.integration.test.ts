@@ -89,7 +89,7 @@ test('identity settings: a change applies from the next event on, and an event s
   ]);
   expect(ids).toEqual(['device-1', 'device-2']);
   expect(stats['duplicates']).toBe(1);
-  // A visitor that has a value already keeps it.
+  // A visitor keeps a value that it already had when the value was blocked.
   expect((await find('shared'))?.id).toBe('device-1');
 });
 
@@ -120,7 +120,7 @@ test('identity settings: a visitor has one externalId, or as many as the account
   expect(three.ids[2]).toBe(three.ids[1]);
   expect((await three.find('known-elsewhere'))?.externalIds).toEqual(['known-elsewhere', 'c-4']);
   expect(three.stats['people_kept_apart']).toBe(1);
-  // With a public key nothing is added to a person that a server named.
+  // An event sent with a public key adds no identifier to a person that a server has named.
   const added = await resolve({ externalIdsMax: 3 }, [
     event(server, { userId: 'device', externalId: 'c-1' }),
     event(web, { userId: 'device', externalId: 'c-2' }),
@@ -158,7 +158,7 @@ test('identity settings: an identifier over the limit of its kind is not added t
     event(server, { userId: 'd-2' }),
     event(server, { userId: 'd-2', externalId: 'c-9' }),
     event(server, { userId: 'd-2' }),
-    // Two visitors who would have three e-mail addresses together.
+    // Together, these two visitors would have three e-mail addresses.
     event(server, { userId: 'd-3', email: 'e@example.com' }),
     event(server, { userId: 'd-3', externalId: 'c-1' }),
     event(server, { userId: 'd-3' }),
@@ -171,7 +171,7 @@ test('identity settings: an identifier over the limit of its kind is not added t
   expect([ids[7], ids[8], ids[12], ids[13]]).toEqual([ids[0], ids[0], ids[0], ids[0]]);
   expect(ids[9]).toBe(ids[10]);
   expect(ids[9]).not.toBe(person?.id);
-  // The devices keep their own visitors.
+  // Each device keeps its own visitor.
   expect([(await findId('d-2'))?.id, (await findId('d-3'))?.id]).toEqual(['d-2', 'd-3']);
   expect(stats['identifiers_over_limit']).toBe(3);
   expect(stats['visitors_full']).toBe(0);
@@ -195,7 +195,7 @@ test('identity settings: the identifier kind ranked first decides the visitor of
   const [first, second] = usual.ids;
   expect(usual.ids.slice(2, 5)).toEqual([second, 'd-1', 'd-1']);
   expect(new Set([first, ...usual.ids.slice(5, 8), ...usual.ids.slice(9)]).size).toBe(6);
-  // The e-mail address ranks below the externalId and above the device.
+  // Here the e-mail address ranks below the externalId and above the device.
   const middle = await resolve({ priority: ['externalId', 'email', 'userId'] }, events);
   expect(middle.ids.slice(2, 5)).toEqual([middle.ids[1], middle.ids[1], middle.ids[1]]);
   expect(middle.ids[5]).not.toBe(middle.ids[0]);

@@ -8,7 +8,7 @@ import type { ResolverContext } from './resolver-context.ts';
 
 const writeEveryMs = 2_000;
 
-/** The table of the counts. */
+/** The database table that counts identifiers that were not given to a visitor. */
 export type IdentityStore = {
   write(counted: readonly IdentityCount[]): Promise<void>;
   deleteOld(): Promise<void>;

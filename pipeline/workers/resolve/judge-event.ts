@@ -14,7 +14,7 @@ export type EventToJudge = {
   readonly timeMs: number;
   readonly isTest: boolean;
   readonly versionNumber: number | undefined;
-  /** The envelope, parsed as a whole, as a new object. */
+  /** Returns the whole envelope, as an object that the tracking plan may change. */
   parse(): Envelope;
 };
 
@@ -24,8 +24,8 @@ export type Judged = { readonly leaving: Leaving } | { readonly changed: Envelop
 type JudgeContext = Pick<ResolverContext, 'counts' | 'plan'>;
 
 /**
- * Judges an event by the tracking plan of its account. For test events values are omitted and redacted, but no event is
- * dropped or held unless it could not be judged.
+ * Judges an event by the tracking plan of its account. In test events values are omitted and redacted too, but a test
+ * event is dropped or quarantined only if it could not be judged.
  */
 export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, event: EventToJudge): Judged {
   if (!trackingPlan.concerns(event.name)) return undefined;
@@ -43,7 +43,8 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   if (leaves) {
     leave(context, event, envelope, plan);
     if (outcome !== 'drop') {
-      // Deduplication does not know held events: they are counted once, when the quarantine has them.
+      // After a restart, deduplication does not know quarantined events: each counts once, when the quarantine stores
+      // it.
       const rules = hits.map(({ rule }) => rule);
       return { leaving: heldBy(event.accepted, rules, countHits) };
     }
@@ -51,7 +52,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
     return { leaving: drops.plan };
   }
   countHits();
-  // An event that is only reported needs no verdict: it is listed among the violations.
+  // An event that is only reported needs no outcome in the view: it is listed among the violations.
   if (event.isTest || changed !== undefined) {
     const { account: accountId, source: sourceId, id } = envelope;
     context.plan.outcomes.note({ accountId, sourceId, id }, plan);
@@ -61,7 +62,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   return { changed };
 }
 
-/** Maximum number of rules named with an event of the view. */
+/** Maximum number of rules that the view names for an event. */
 const rulesMax = 10;
 
 function count({ counts, plan }: JudgeContext, name: string, envelope: Envelope, hits: readonly Hit[]): void {

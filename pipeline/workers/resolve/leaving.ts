@@ -3,7 +3,7 @@ import type { IngestDeadLetter } from './dead-letters.ts';
 import type { ResolverCounts } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
-/** Why an event is not resolved. */
+/** How an event that is not resolved ends, and why. */
 export type Leaving =
   | { readonly kind: 'drop'; readonly reason: keyof typeof counterOfDrop }
   | { readonly kind: 'deadLetter'; readonly letter: IngestDeadLetter };
@@ -16,7 +16,7 @@ const counterOfDrop = {
   plan: 'plan_dropped',
 } as const satisfies Readonly<Record<string, keyof ResolverCounts>>;
 
-// Created once: many events may be dropped.
+// Shared objects, since many events may be dropped.
 export const drops = {
   duplicate: { kind: 'drop', reason: 'duplicate' },
   bot: { kind: 'drop', reason: 'bot' },
@@ -25,12 +25,12 @@ export const drops = {
   plan: { kind: 'drop', reason: 'plan' },
 } as const;
 
-/** The event as accepted, with the reason of its dead letter. */
+/** Makes a dead letter of the event as it was accepted, with a reason. */
 export function letterOf(event: WaitingEvent, reason: string): Leaving {
   return { kind: 'deadLetter', letter: { ...lineOf(event), reason } };
 }
 
-/** The event as accepted, with the rules that hold it. */
+/** Quarantines the event as it was accepted, with the rules that require it. */
 export function heldBy(event: WaitingEvent, rules: readonly string[], onHeld: () => void): Leaving {
   return { kind: 'deadLetter', letter: { ...lineOf(event), reason: 'quarantined', rules, onHeld } };
 }
@@ -41,7 +41,7 @@ function lineOf({ origin, accountId, bytes, start, end }: WaitingEvent): Omit<In
   return { payload: bytes.subarray(start, end), seq: frame.seq, line, ...account };
 }
 
-/** Counts an event that leaves; a dead letter is counted once it is stored. */
+/** Counts an event that is dropped, or adds its dead letter to `letters`, to be counted once it is stored. */
 export function leave(counts: ResolverCounts, step: Leaving, letters: IngestDeadLetter[]): void {
   switch (step.kind) {
     case 'drop':

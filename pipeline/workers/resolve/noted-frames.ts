@@ -1,11 +1,11 @@
-/** Ids of a frame in EVENTS that no checkpoint has yet. */
+/** A frame in EVENTS, with its ids, which no checkpoint has yet. */
 export type NotedFrame = {
-  /** Sequence of the frame in EVENTS; rises from one to the next. */
+  /** Sequence of the frame in EVENTS, which is higher than that of the frame before. */
   readonly seq: number;
   readonly msgId: string;
   /** Packed hashes. */
   readonly ids: Uint8Array;
-  /** When deduplication recorded them. */
+  /** When deduplication recorded the ids, in ms since the epoch. */
   readonly timeMs: number;
 };
 
@@ -18,7 +18,7 @@ export class NotedFrames {
     return this.#frames.length;
   }
 
-  /** Bytes of their ids. */
+  /** Bytes of the ids of all frames. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -28,7 +28,7 @@ export class NotedFrames {
     this.#bytes += frame.ids.length;
   }
 
-  /** The oldest frames, as many as fit into `bytesMax` and one at least. */
+  /** The oldest frames: as many as fit into `bytesMax`, but at least one. */
   first(bytesMax: number): readonly NotedFrame[] {
     let [bytes, count] = [0, 0];
     for (const { ids } of this.#frames) {
@@ -45,7 +45,7 @@ export class NotedFrames {
     this.#remove(later === -1 ? this.#frames.length : later);
   }
 
-  /** Removes the older half, and returns its newest frame. */
+  /** Removes the older half of the frames, and returns the newest frame of that half. */
   removeOlderHalf(): NotedFrame | undefined {
     return this.#remove(Math.ceil(this.#frames.length / 2)).at(-1);
   }

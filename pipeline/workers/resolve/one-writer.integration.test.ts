@@ -61,7 +61,7 @@ type Predecessor = {
   readonly own: Pick<ResolverOptions, 'connection'>;
 };
 
-/** Runs a test with a predecessor that can be made to stand still. */
+/** Runs a test with a predecessor that can be paused. */
 async function withPredecessor(work: (predecessor: Predecessor, rig: ResolverRig) => Promise<void>): Promise<void> {
   const gate = await openLogGate(nats.url);
   const connection = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'predecessor' });
@@ -74,7 +74,7 @@ async function withPredecessor(work: (predecessor: Predecessor, rig: ResolverRig
   }
 }
 
-/** Sets the clock ahead, as if the process had stood still for as long as a successor may take to start. */
+/** Sets the clock ahead, as if the process had been paused for as long as a successor may take to start. */
 function jumpAhead(): void {
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
@@ -87,7 +87,8 @@ test('one writer: a resolver that was paused before it published is refused by t
     const paused = await rig.start(0, { ...own, settings: { ...defaultSettings, partEventsMax: 5 } });
     const failure = failureOf(paused);
     await held.arrived;
-    // The new owner divides the same frame differently, so no message has the id of one from the first resolver.
+    // The new owner divides the same frame differently, so its messages have other ids than those of the first
+    // resolver.
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 4 } });
     await until(owner, 'resolved', 12);
     held.release();
@@ -258,7 +259,7 @@ test('one writer: if an earlier build, which names no sequence, writes too, the 
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
     await rig.send(0, [event(0)]);
     await until(owner, 'resolved', 1);
-    // What a previous resolver that was paused would publish.
+    // Publishes what a paused resolver of an earlier build would publish.
     const [first] = await rig.writtenFrames();
     const message = await rig.connection[client].jsm.streams.getMessage(streams.events, { seq: first?.seq ?? 0 });
     await publish(rig.connection, eventsSubject(rig.account, 0), message.data, {
@@ -285,7 +286,7 @@ test.each(['the last frame of an idle partition', 'all of EVENTS'])(
       const resolver = await rig.start(0, { settings });
       await rig.send(0, [event(0)]);
       await until(resolver, 'resolved', 1);
-      // Another partition goes on, so that EVENTS has a later end.
+      // Another partition continues, so that EVENTS has a later end.
       await publish(rig.connection, eventsSubject(randomUUID(), 1), Buffer.from('{}\n'), {
         msgId: randomUUID(),
         timeoutMs: 5_000,
@@ -319,7 +320,7 @@ test('one writer: a resolver that takes over does not use visitors that its proc
     });
     await store.resolve([known([{ city: 'Oslo' }])]);
     await store.lookUp([known([])]);
-    // Written by the previous resolver, in another process.
+    // Another store writes the visitor, as the previous resolver would in its own process.
     await createVisitorStore(rig.pool).resolve([known([{ city: 'Rome' }])]);
     expect((await store.lookUp([known([])])).outcomes).toMatchObject([{ properties: { value: { city: 'Oslo' } } }]);
     const resolver = await rig.start(0, { visitors: store });

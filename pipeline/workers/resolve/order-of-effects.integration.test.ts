@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Gated = { readonly rig: ResolverRig; readonly gate: LogGate; readonly connection: LogConnection };
 
-/** An empty log, and a connection to it through a gate. */
+/** Runs a test with an empty log and a connection to it through a gate. */
 const onGatedLog = (work: (gated: Gated) => Promise<void>): Promise<void> =>
   onEmptyLog(nats.url, database.url, async (rig) => {
     const gate = await openLogGate(nats.url);
@@ -91,7 +91,7 @@ const plan = compileResolvePlan(
 );
 const ordinary: TestEvent = { id: 'ordinary', body: { event: 'E', userId: 'u' } };
 
-/** Options of a resolver whose plan quarantines events, and that announces withdrawals. */
+/** Options of a resolver that announces withdrawals, and whose plan quarantines events. */
 const optionsOn = (rig: ResolverRig, connection: LogConnection): Partial<ResolverOptions> => ({
   connection,
   settings,
@@ -148,7 +148,7 @@ test.each<{
       await until('it was refused again and again', () => refused.messages.length >= 4);
       expect(gate.acknowledged(streams.ingest)).toEqual([]);
       expect(gate.passed.filter((message) => message.subject.startsWith('events.'))).toEqual([]);
-      // The resolver is killed now: nothing is lost, and no event is taken for a repeated one.
+      // This has the effect of killing the resolver: nothing is lost, and no new event counts as a repeated one.
       gate.cut();
       const successor = await rig.start(0, optionsOn(rig, rig.pipelineConnection));
       await until('it is resolved', async () => (await rig.written()).length === written.length);
@@ -209,7 +209,7 @@ test.each(['before the purge', 'after the purge', 'while the log refuses the pur
     onGatedLog(async ({ rig, gate, connection }) => {
       const [events, idsMax] = [160, 64];
       const deduplication = { windowMs: 3_600_000, idsMax };
-      // A checkpoint for each event.
+      // Each event gets its own checkpoint.
       const own = { ...settings, partEventsMax: 1, checkpointBytesMax: bytesPerHash, deduplication };
       const purge = `$JS.API.STREAM.PURGE.${streams.deduplication}`;
       const stopped = when.startsWith('while') ? gate.refuse(purge) : gate.hold(purge);
@@ -224,9 +224,10 @@ test.each(['before the purge', 'after the purge', 'while the log refuses the pur
         await next.arrived;
       }
       await until('all are resolved', () => resolver.stats().resolved === events);
-      // Otherwise the successor gets the frame again, and the table no longer has the ids of its oldest events.
+      // Without the acknowledgement the successor gets the frame again, but its table no longer has the ids of the
+      // oldest events.
       await until('the log has the acknowledgement', async () => (await unacknowledged(rig)) === 0);
-      // Killed: the resolver does not connect again.
+      // As if it were killed, the resolver does not connect again.
       gate.standStill();
       gate.cut();
       const successor = await rig.start(0, { settings: own });

@@ -14,12 +14,12 @@ import type { VisitorRateLimit } from './visitor-rate-limit.ts';
 export type OutgoingFrame = {
   readonly accountId: string;
   readonly payload: Uint8Array;
-  /** Its lines, before any compression. */
+  /** The frame's lines, uncompressed. */
   readonly lines: Uint8Array;
   readonly events: number;
   /** Packed hashes of its events' ids, in order. */
   readonly ids: string;
-  /** Equal for equal events in every process. */
+  /** Two frames of the same events have the same id, in every process. */
   readonly msgId: string;
 };
 
@@ -37,18 +37,18 @@ export type OutgoingEvent = {
 
 export type Compression = {
   /**
-   * Which frames are compressed: none, those that weigh much more than their clients sent, or all. An ordinary frame stays
-   * text that an operator can read in the log.
+   * Which frames are compressed: none, those that are much larger than what their clients sent, or all. An ordinary
+   * frame stays text that an operator can read in the log.
    */
   readonly frames: 'off' | 'grown' | 'all';
-  /** A smaller frame is never compressed: it saves little and costs nearly as much. */
+  /** A frame below this size is never compressed: that would save little, at nearly the same cost. */
   readonly frameBytesMin: number;
-  /** A frame has grown once it weighs this many times what its clients sent. */
+  /** A frame has grown once it is this many times as large as what its clients sent. */
   readonly grownTimes: number;
 };
 
 export type FrameLimits = {
-  /** A frame is closed before it grows over this. */
+  /** A frame is closed before an event would make it larger than this. */
   readonly frameBytesMax: number;
   /** Size limit of a line. */
   readonly lineBytesMax: number;
@@ -60,22 +60,24 @@ type OpenFrame = {
   readonly writer: FrameWriter;
   readonly hashes: EventHash[];
   sentBytes: number;
-  /** Visitors that were written in a line of the frame, by their ids. */
+  /** Visitors that a line of the frame contains, by visitor id. */
   readonly visitors: Map<string, WrittenVisitor>;
 };
 
 type WrittenVisitor = {
   readonly properties: VisitorProperties;
   readonly line: VisitorLine;
-  /** Index of the frame's line with the visitor. */
+  /** Index of the line in the frame that contains the visitor. */
   readonly at: number;
-  /** The reference at the end of further lines: ASCII. Made when the first of them is added. */
+  /**
+   * The end of each further line with this visitor, in ASCII: a reference to line `at`. Made for the first such line.
+   */
   reference: string | undefined;
 };
 
 /**
- * Collects resolved events into frames by account, in the order in which they are added. An unchanged visitor is
- * written once per frame, shortened if its account is over its rate limit.
+ * Collects resolved events into frames by account, in the order in which they are added. While a visitor does not
+ * change, it is written once per frame; it is shortened if its account is over its rate limit.
  */
 export class OutgoingFrames {
   readonly #limits: FrameLimits;
@@ -83,7 +85,7 @@ export class OutgoingFrames {
   readonly #writers: ReusedWriters<FrameWriter>;
   readonly #open = new Map<string, OpenFrame>();
   readonly #closed: OutgoingFrame[] = [];
-  /** Visitors that were shortened, by account. */
+  /** Number of visitors that were shortened, by account. */
   readonly cutVisitors = new Map<string, number>();
 
   constructor(limits: FrameLimits, visitorLimit: VisitorRateLimit, writers: ReusedWriters<FrameWriter>) {
@@ -92,7 +94,7 @@ export class OutgoingFrames {
     this.#writers = writers;
   }
 
-  /** Adds an event; false, and nothing is added, if the event with its visitor exceeds the limit of a line. */
+  /** Adds an event. Returns false, and adds nothing, if the event with its visitor exceeds the size limit of a line. */
   add(event: OutgoingEvent): boolean {
     const { accountId, json, visitorId, properties } = event;
     const frame = this.#frameOf(accountId);
@@ -118,7 +120,7 @@ export class OutgoingFrames {
     return true;
   }
 
-  /** All frames; those of one account are in order. */
+  /** Closes and returns all frames; the frames of each account are in order. */
   finish(): OutgoingFrame[] {
     for (const [accountId, frame] of this.#open) {
       if (frame.writer.events > 0) this.#close(accountId, frame);

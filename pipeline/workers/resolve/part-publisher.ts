@@ -10,7 +10,7 @@ export type PartPublisherOptions = {
   readonly checkpoints: CheckpointWriter;
   /** Receives each frame that the log has stored. */
   readonly recorder: Awaited<ReturnType<ResolverOptions['openRecorder']>>;
-  /** Called when the log has all of a batch. */
+  /** Called when the log has stored all frames and dead letters of a batch. */
   onPublished(part: ResolvedPart['part']): void;
   onFailure(error: unknown): void;
 };
@@ -24,7 +24,7 @@ export class PartPublisher {
     this.#options = options;
   }
 
-  /** Resolves when the log has everything that was given. */
+  /** Resolves when the log has everything that `publish` was called with so far. */
   get published(): Promise<void> {
     return this.#publishing;
   }
@@ -40,7 +40,7 @@ export class PartPublisher {
     const { context, checkpoints, recorder, onPublished } = this.#options;
     context.signal.throwIfAborted();
     await keepDeadLetters(context, deadLetters);
-    // The log has a withdrawal before its event is acknowledged.
+    // A withdrawal must be in the log before the event that states it is acknowledged.
     await context.withdrawals.announce(consents, context.signal);
     const { timeMs } = context.deduplication;
     for (const frame of await publishFrames(context, frames)) {

@@ -21,7 +21,7 @@ export class EventsLostError extends Error {
   readonly code = 'events_lost';
 }
 
-/** Another resolver has written to the partition. This one must stop; the log has refused everything of it since. */
+/** Another resolver has written to the partition. This one must stop; the log has refused its messages since then. */
 export class OtherWriterError extends Error {
   readonly code = 'other_writer';
 }
@@ -33,7 +33,7 @@ export type WriterContext = {
   readonly logger: Logger;
   readonly counts: { publish_retries: number; lost_frames: number };
   readonly signal: AbortSignal;
-  /** Throws when another resolver owns the partition. */
+  /** Throws if another resolver owns the partition. */
   confirm(): Promise<void>;
 };
 
@@ -41,16 +41,17 @@ const messagesPerPull = 2_000;
 const neverStored: StoredId = { seq: 0, msgId: '' };
 
 /**
- * Writes to the subjects of one partition. Each message names the last sequence on its subject, and the log refuses it
- * if another message is the last: so a resolver that was paused and lost the partition can store nothing. The same
- * sequence shows whether a message whose answer was lost is in the log, and whether the log lost an acknowledged one.
+ * Writes to the subjects of one partition. Each message names the sequence that is the last on its subject, and the log
+ * refuses the message if another one is the last: so a resolver that was paused and lost the partition can store
+ * nothing. The same sequence shows whether a message whose answer was lost is in the log, and whether the log lost a
+ * message that it had acknowledged.
  */
 export class PartitionWriter {
   readonly #context: WriterContext;
   readonly #id = crypto.randomUUID().slice(0, 13);
   /** The last message of each subject: one entry for each account with events in this partition. */
   readonly #last = new Map<string, StoredId>();
-  /** The last frame of EVENTS. */
+  /** The partition's last frame in EVENTS. */
   #newest = neverStored;
   /** The last frame before a connection broke, or before a sequence was assigned twice: EVENTS may have lost it. */
   #atStake: StoredId | undefined;
@@ -63,7 +64,7 @@ export class PartitionWriter {
     });
   }
 
-  /** Reads the last message of each subject. A later message of another resolver is found at the next publish. */
+  /** Reads the last message of each subject. The next publish notices if another resolver has written since. */
   async open(): Promise<void> {
     const { connection, partition, settings, signal } = this.#context;
     await readMessages(connection, {
@@ -82,7 +83,7 @@ export class PartitionWriter {
     });
   }
 
-  /** Frames of EVENTS were written, in this order. */
+  /** Call with frames that were written to EVENTS, in their order there. */
   written(frames: readonly StoredId[]): void {
     for (const { seq, msgId } of frames) {
       // A log that assigns a sequence twice has lost the first message.
@@ -96,8 +97,8 @@ export class PartitionWriter {
   }
 
   /**
-   * Publishes a message until the log has it, exactly once. `duplicate`: the log had it before the first try. Throws
-   * OtherWriterError, or EventsLostError.
+   * Publishes a message until the log has it, exactly once. `duplicate` means that the log had it before the first try.
+   * Throws OtherWriterError or EventsLostError.
    */
   publish(message: OutgoingMessage): Promise<Published> {
     const { counts, logger, signal } = this.#context;
@@ -113,8 +114,8 @@ export class PartitionWriter {
   }
 
   /**
-   * One try to store messages of different subjects as a batch. Undefined after a failure: then publish each by itself,
-   * which finds out which ones were stored.
+   * Tries once to store messages of different subjects as a batch. Returns undefined after a failure: then publish each
+   * message by itself, which finds out which ones were stored.
    */
   async publishTogether(messages: readonly OutgoingMessage[]): Promise<readonly number[] | undefined> {
     const { connection, counts, settings } = this.#context;
@@ -133,8 +134,8 @@ export class PartitionWriter {
   }
 
   /**
-   * After a lost connection: checks that EVENTS still has its last frame. Otherwise throws EventsLostError, since a
-   * redelivered event would be dropped as a repeated one.
+   * After a lost connection, checks that EVENTS still has the last frame. If not, throws EventsLostError: the ids of a
+   * lost frame are in the table, so its events would be dropped as duplicates when redelivered.
    */
   async verify(): Promise<void> {
     const { connection, counts, logger, partition, signal } = this.#context;
@@ -174,7 +175,7 @@ export class PartitionWriter {
         ...next,
         timeoutMs: settings.publishTimeoutMs,
       });
-      // For a message that the log has already it returns the first sequence, which later messages may follow.
+      // For a message that the log already has, the answer has its old sequence, which later messages may follow.
       if (!published.duplicate || published.seq > (this.#last.get(subject) ?? neverStored).seq)
         this.#last.set(subject, { seq: published.seq, msgId });
       return published;
@@ -191,7 +192,7 @@ export class PartitionWriter {
     }
   }
 
-  /** The log refused a message because `last` is the last one of its subject, and not the expected one. */
+  /** Call when the log refused a message because `last`, not the expected message, is the last one of its subject. */
   async #follow(subject: string, last: StoredId): Promise<void> {
     const { partition, confirm } = this.#context;
     const expected = this.#last.get(subject) ?? neverStored;
@@ -202,14 +203,14 @@ export class PartitionWriter {
     }
     this.#atStake ??= this.#newest;
     await this.verify();
-    // Retention removed the last one, so nothing on the subject shows who owns the partition.
+    // Retention removed the expected message, so nothing on the subject shows who owns the partition.
     await confirm();
     this.#last.set(subject, last);
   }
 
   async #behindLast(message: OutgoingMessage): Promise<OutgoingMessage> {
     const { subject, headers } = message;
-    // All of EVENTS was read at the start.
+    // For EVENTS, the start has read the last message of every subject.
     const isKnown = this.#last.has(subject) || streamOf(subject) === streams.events;
     if (!isKnown) this.#last.set(subject, await this.#readLast(subject));
     const { seq } = this.#last.get(subject) ?? neverStored;
@@ -221,7 +222,7 @@ export class PartitionWriter {
 
   async #readLast(subject: string): Promise<StoredId> {
     const { connection } = this.#context;
-    // A request written while disconnected is lost, and its deadline would pass in vain.
+    // A request that is written while disconnected is lost, and would only wait for its deadline.
     if (!connection.connected) throw new PublishError('disconnected', subject);
     try {
       return (await lastStored(connection, streamOf(subject) ?? '', subject)) ?? neverStored;
@@ -232,8 +233,9 @@ export class PartitionWriter {
 }
 
 /**
- * Whether the log has lost a message: the log ends before its sequence, or has another message there. A missing message
- * was removed: retention removes by account, so older messages of another account may still exist.
+ * Whether the log has lost a message: the log ends before the message's sequence, or has another message there. If no
+ * message is there, retention removed it, and it is not lost: retention removes by account, so older messages of
+ * another account may still exist.
  */
 export async function isLost(
   connection: LogConnection,

@@ -151,7 +151,7 @@ test('people: a public key does not overwrite the e-mail address that a server h
   for (const visitor of visitorsOf(written.slice(3))) expect(visitor).toMatchObject(owner);
   expect(await find({ externalId: 'cust-42' })).toMatchObject({ properties: owner, emails: ['owner@example.com'] });
   expect(stats['server_values_kept']).toBe(2);
-  // The record of who set which value is not a property.
+  // The internal record of who set which value is not written as a property.
   expect(JSON.stringify(written)).not.toMatch(/server_set|set_by_server|setByServer/);
 });
 

@@ -7,7 +7,7 @@ import type { FigureWriter } from './figure-writer.ts';
 import type { PersonalFinding } from './personal-data.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** The table of properties that look personal. */
+/** The database table of properties that look personal. */
 export type PersonalDataStore = { write(findings: readonly PersonalFinding[]): Promise<void> };
 
 /** Maximum number of findings of an account; further ones are not stored. */
@@ -27,7 +27,7 @@ export function createPersonalDataStore(pool: Pool): PersonalDataStore {
   };
 }
 
-/** Writes a resolver's findings every five seconds; failed writes are lost. */
+/** Writes a resolver's findings every five seconds; findings whose write fails are lost. */
 export function startPersonalDataWriter(
   { personalData, counts, logger }: Pick<ResolverContext, 'personalData' | 'counts' | 'logger'>,
   store: PersonalDataStore,
@@ -51,8 +51,8 @@ function jsonOf({ firstAtMs, lastAtMs, ...row }: PersonalFinding): string {
   return JSON.stringify({ ...row, firstAt, lastAt });
 }
 
-// In the order of the key, so that two writers never deadlock. A known finding is counted; a new one is stored up to
-// the bound.
+// Rows are written in the order of the key, so that two writers never deadlock. The counts of a known finding are
+// increased; new findings are stored up to the account's limit.
 const statement = `
   with given as (
     select (j->>'accountId')::uuid as account_id, j->>'event' as event, j->>'property' as property, j->>'kind' as kind,

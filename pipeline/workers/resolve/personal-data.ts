@@ -17,7 +17,7 @@ export type SampledEvent = {
   readonly receivedAtMs: number;
   readonly properties: unknown;
   readonly context: unknown;
-  /** Properties of its visitor in the event. */
+  /** Properties that the event gives its visitor. */
   readonly given: readonly JsonObject[];
 };
 
@@ -26,7 +26,7 @@ export type PersonalFinding = {
   readonly accountId: string;
   /** `*`: every event. */
   readonly event: string;
-  /** Its path as in the tracking plan: `event_properties.products.price`. */
+  /** Path of the property, as in the tracking plan: `event_properties.products.price`. */
   readonly property: string;
   readonly kind: PersonalKind;
   /** Whether the property's name, the shape of its values or both look personal. */
@@ -35,7 +35,7 @@ export type PersonalFinding = {
   readonly matched: number;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** Shape of a value; never the value. */
+  /** The shape of one of its values; never the value itself. */
   readonly shape: string;
 };
 
@@ -44,7 +44,7 @@ type Property = {
   readonly property: string;
   readonly byName: PersonalKind | undefined;
   readonly shapes: Map<PersonalKind, number>;
-  /** Seeded hashes, in memory only, until there are enough. */
+  /** Seeded hashes of the values, only in memory, up to the number of distinct values that is needed. */
   readonly distinct: Set<number>;
   seen: number;
   /** The counts at the last write. */
@@ -74,8 +74,7 @@ const weakChecks: ReadonlySet<PersonalKind> = new Set(['card', 'national_id']);
 
 /**
  * Samples names and shapes of properties of one resolver's events, and finds those that look personal. Values are
- * neither kept nor written. Its work per second is bounded, for each account and for all together; events beyond the
- * bounds are not sampled.
+ * neither kept nor written. The number of events sampled per second is limited, for each account and for all together.
  */
 export class PersonalData {
   readonly #accounts = new Map<string, Account>();
@@ -111,13 +110,13 @@ export class PersonalData {
         if (left >= 0) this.#note(account, { event: of, path, own, value: inner }, event.receivedAtMs);
         return left > 0;
       });
-    // Properties of an identify are its visitor's.
+    // The properties of an identify event belong to its visitor.
     if (name !== '$identify') look('event_properties', name, event.properties, () => true);
     look('default_properties', '*', event.context, (own) => !knownContext.has(own));
     for (const given of event.given) look('visitor.custom_properties', '*', given['custom_properties'], () => true);
   }
 
-  /** Findings since the last call, new ones and repeated ones. */
+  /** Returns the findings that are new, or were seen again, since the last call. */
   take(): readonly PersonalFinding[] {
     const found: PersonalFinding[] = [];
     for (const [accountId, { properties }] of this.#accounts) {
@@ -138,7 +137,7 @@ export class PersonalData {
   }
 
   #accountOf(accountId: string, nowMs: number): Account {
-    // Starts again each day, so that old names do not take the room of new ones.
+    // All properties are forgotten once a day, so that old names do not take the room of new ones.
     if (this.#startedAtMs === undefined || nowMs - this.#startedAtMs > dayMs) {
       this.#accounts.clear();
       this.#properties = 0;
@@ -176,7 +175,7 @@ export class PersonalData {
   }
 }
 
-/** Samples a written event, within the bounds. `json` is the event's part of the line. */
+/** Samples a written event, if the limits allow. `json` is the event's part of the line. */
 export function samplePersonalData(
   personalData: PersonalData,
   { accountId, given, receivedAtMs }: VisitorTouch,
@@ -188,7 +187,7 @@ export function samplePersonalData(
   try {
     event = JSON.parse(asBuffer(bytes).toString('utf8', start, end));
   } catch {
-    // The client's text was copied: the event continues, whatever a parser makes of it.
+    // The event's JSON is a copy of what the client sent. If it cannot be parsed here, the event still continues.
   }
   if (!isJsonObject(event)) {
     personalData.skipped += 1;
@@ -216,7 +215,7 @@ function findingOf(property: Property): Omit<PersonalFinding, 'accountId'> | und
   return { ...common, kind: byName, basis: 'name', matched: seen };
 }
 
-/** Calls `look` with each text and number, its path and its name; stops if `look` returns false. */
+/** Calls `look` with the path, the name and the value of each text and number; stops if `look` returns false. */
 function eachValue(
   root: string,
   value: unknown,
@@ -231,7 +230,7 @@ function eachValue(
     if (Array.isArray(inner)) return inner.slice(0, itemsMax).every((item) => walk(path, own, item, depth + 1));
     if (!isJsonObject(inner)) return true;
     for (const name in inner) {
-      // A long name, or one with an e-mail address in it, is data itself.
+      // A name that is long, or that contains an e-mail address or a long number, is likely data itself.
       if (name.length > nameCharactersMax || /[@\0]|\d{6}/.test(name)) continue;
       if (depth === 0 && !isLookedAt(name)) continue;
       if (!walk(`${path}.${name}`, name, inner[name], depth + 1)) return false;

@@ -14,8 +14,8 @@ export type WrittenFrame = Pick<OutgoingFrame, 'accountId' | 'lines' | 'ids' | '
 const accountsAtOnceMax = 16;
 
 /**
- * Publishes resolved frames: in order within an account, several accounts at once. With many accounts, the first frames
- * of all of them are one batch. Returns them in the order of the log.
+ * Publishes resolved frames: those of an account in order, those of several accounts at once. With many accounts, the
+ * first frames of all accounts are published in batches. Returns the frames in the order of the log.
  */
 export async function publishFrames(
   context: ResolverContext,

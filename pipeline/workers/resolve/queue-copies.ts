@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { endOfLine } from '../../../shared/contracts/events/frame.ts';
 import type { WaitingLines } from './waiting-events.ts';
 
-/** Size limit of a copy, in bytes: a queue holds little more than its limit in memory if its frames are small. */
+/**
+ * Size limit of a copy, in bytes, unless it is one larger line: with small messages a queue keeps little more in memory
+ * than its limit.
+ */
 const copyBytesMax = 128 * 1024;
 
-/** Consecutive lines of a frame, without the last line end. */
+/** Where consecutive lines of a frame are, without the last line end. */
 type Place = Pick<WaitingLines, 'bytes' | 'start' | 'end'>;
 
 /** Consecutive lines to be copied into the queue. */
@@ -13,9 +16,9 @@ type Copying = { readonly line: Buffer; readonly lines: number; onStored(): void
 
 const lineEnd = Buffer.from('\n');
 
-/** Copies lines into the queue of an account: messages of at most 128 KiB, in order. */
+/** Copies lines to the queue of an account, in order, as messages of at most 128 KiB or of one larger line. */
 export class QueueCopies {
-  /** Part of the message ids of its copies, so that copies of another resolver have other ids. */
+  /** Begins the message ids of this resolver's copies, so that copies of another resolver have other ids. */
   readonly #id = randomUUID();
   readonly #publish: (payload: Buffer, msgId: string) => Promise<void>;
   #published = 0;
@@ -27,12 +30,12 @@ export class QueueCopies {
     this.#publish = publish;
   }
 
-  /** Whether a copy is in progress. */
+  /** Whether lines wait to be copied or are being copied. */
   get isCopying(): boolean {
     return this.#lines.length > 0 || this.#run !== undefined;
   }
 
-  /** Queues lines for the copy, after earlier ones. `onStored` is called once for each line, when the log has it. */
+  /** Adds lines to be copied after earlier ones. `onStored` is called once for each line, when the log has it. */
   add({ bytes, start: from, end: to }: Place, onStored: () => void): void {
     for (let start = from; start < to;) {
       let [end, lines] = [endOfLine(bytes, start), 1];
@@ -46,7 +49,7 @@ export class QueueCopies {
     }
   }
 
-  /** Copies the queued lines. Waits as long as the log refuses. */
+  /** Copies the added lines to the queue's subject. Waits as long as the log refuses them. */
   copy(): Promise<void> {
     if (!this.isCopying) return Promise.resolve();
     this.#run ??= this.#copyAll().finally(() => {

@@ -10,7 +10,7 @@ import { isJsonObject, quoteJson } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { SourceRules } from './resolve-plan.ts';
 
-/** An envelope by its parts: identifiers and properties of its visitor, and the event. */
+/** The parts of an envelope that describe the event itself. */
 export type IngestEvent = {
   readonly name: string;
   readonly timeMs: number;
@@ -18,13 +18,13 @@ export type IngestEvent = {
   readonly properties: JsonParts;
   /** A JSON object. */
   readonly context: JsonParts;
-  /** Undefined: every destination. */
+  /** If undefined, every destination may receive the event. */
   readonly integrations?: Integrations | undefined;
-  /** Undefined: the event has no consent. */
+  /** Undefined if the event states no consent. */
   readonly consent?: ConsentWords | undefined;
 };
 
-/** JSON in the order of writing: text, the client's own bytes, and text. */
+/** JSON in three parts, in the order of writing: text, a copy of the client's own bytes, and text. */
 export type JsonParts = { readonly before: string; readonly taken: Stretch | undefined; readonly behind: string };
 
 const textOnly = (json: string): JsonParts => ({ before: json, taken: undefined, behind: '' });
@@ -59,7 +59,7 @@ export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): Ingest
 const noProperties = textOnly('{}');
 export const onlyGpc: ConsentWords = { [consentMarks.gpc]: true };
 
-/** The event's consent, and Global Privacy Control of the browser that sent it. */
+/** The consent that the event states, and the Global Privacy Control signal of the browser that sent it. */
 function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceRules): ConsentWords | undefined {
   const hasGpc = gpc === true && isVisitorsConnection;
   if (body.consent === undefined) return hasGpc ? onlyGpc : undefined;
@@ -68,12 +68,12 @@ function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceR
   return Object.keys(words).length === 0 ? undefined : words;
 }
 
-/** Time of an event, in ms since the epoch: its own, else its receipt. */
+/** Time of an event, in ms since the epoch: the time that it states, or else its receipt. */
 export const timeOf = ({ body, at }: Envelope): number => (typeof body.time === 'number' ? body.time : at);
 
 /**
- * The destinations that the sender wants. Options of a destination count as true; settings without effect, such as `{}`
- * and `{"All": true}`, are undefined.
+ * The destinations that the sender allows or excludes. An object with options for a destination counts as true. Returns
+ * undefined if nothing is excluded, as by `{}` and `{"All": true}`.
  */
 function readIntegrations(given: unknown): Integrations | undefined {
   if (!isJsonObject(given)) return undefined;
@@ -82,14 +82,14 @@ function readIntegrations(given: unknown): Integrations | undefined {
     .filter(([name]) => name !== '__proto__')
     .map(([name, value]) => [name, value !== false] as const);
   const { All: all } = given;
-  // Naming destinations as true has no effect if all others are allowed too.
+  // Allowing some destinations has no effect if all others are allowed too.
   const keeps = all === false || said.some(([, wanted]) => !wanted);
   return keeps ? Object.fromEntries(said) : undefined;
 }
 
 /**
- * The sender's options for single destinations, in the form of Segment's and RudderStack's libraries. They stand in the
- * context, where every build reads them, and are addressed as `event.integrations.<name>.<option>`.
+ * The sender's options for single destinations, in the form of Segment's and RudderStack's libraries. They are kept in
+ * the context, where every build reads them, and mappings address them as `event.integrations.<name>.<option>`.
  */
 function integrationOptions(given: unknown): JsonObject | undefined {
   if (!isJsonObject(given)) return undefined;
@@ -102,21 +102,21 @@ function integrationOptions(given: unknown): JsonObject | undefined {
 
 const optionsCharactersMax = 16_384;
 
-/** Destinations named by an event, at most; others are ignored. */
+/** Maximum number of destinations that are read from an event; further ones are ignored. */
 const integrationsMax = 100;
 
 function eventProperties(body: EnvelopeBody): JsonObject {
   const properties = body.properties;
   const own = body.eventProperties;
   if (!isJsonObject(own)) return objectOf(properties);
-  // Two names for the same; for a repeated key eventProperties wins.
+  // `properties` and `eventProperties` mean the same; if both have a key, eventProperties wins.
   return isJsonObject(properties) ? mergeMembers(properties, own) : own;
 }
 
 /**
- * defaultProperties with the end user's network data: as reported by a calling server, else by the client, else of the
- * connection if it is the visitor's. Network data of other connections is the sender's, and goes to `sender`. A batch's
- * fields are defaults for its rows.
+ * The event's defaultProperties and the end user's network data: what a calling server reported, or else what the
+ * client reported, or else that of the connection if it is the visitor's. The network data of any other connection
+ * belongs to the sender, and goes to `sender`. A batch's fields are defaults for its rows.
  */
 function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonObject {
   const connection: Record<string, unknown> = {};
@@ -129,7 +129,7 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   );
   const options = integrationOptions(body.integrations);
   if (options !== undefined) context[integrationsKey] = options;
-  // Only the gateway that accepted the request knows its sender.
+  // Set after the request's fields, so that none of them replaces it: only the gateway knows who sent the request.
   if (!isVisitors && !rules.excludeRequestContext && (ip ?? ua) !== undefined) context[senderKey] = connection;
   for (const identity of [ctx?.identityContext, body.identityContext]) {
     if (isJsonObject(identity)) setNetworkData(context, identity['ip'], identity['userAgent']);
@@ -137,7 +137,7 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   return context;
 }
 
-/** The result of `readContext` where all names are different. */
+/** Has the same result as `readContext` if no name occurs twice. */
 function plainContext({ envelope, batchMembers, defaultMembers: taken }: PlainEnvelope, rules: SourceRules): JsonParts {
   const { before, behind } = aroundContext({
     ip: envelope.ip,
@@ -157,7 +157,7 @@ type AroundContext = {
   readonly rules: SourceRules;
 };
 
-/** The text before and after a body's own members: usually the same as in the previous body. */
+/** The text before and after a body's own members, which is usually the same as for the previous body. */
 function aroundContext(of: AroundContext): Pick<JsonParts, 'before' | 'behind'> {
   if (lastAround === undefined || !isSameAround(of, lastAround.of)) lastAround = { of, ...writeAround(of) };
   return lastAround;
@@ -181,7 +181,7 @@ function writeAround({ ip, ua, batchMembers, hasOwn, rules }: AroundContext): Pi
   return { before, behind: `${first === '' && !hasOwn ? '' : ','}"${senderKey}":{${connection}}}` };
 }
 
-/** The members of two objects in one. */
+/** Joins the members of two JSON objects. */
 const joined = (one: string, other: string): string => (one === '' || other === '' ? one + other : `${one},${other}`);
 
 function networkMembers(ip: string | undefined, userAgent: string | undefined): string {

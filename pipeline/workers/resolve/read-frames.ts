@@ -9,8 +9,9 @@ import type { StoredFrame, WaitingEvents, WaitingLines } from './waiting-events.
 type ReadContext = Pick<ResolverContext, 'counts' | 'beginTurn'>;
 
 /**
- * Divides ingest frames into lines of one account each, and queues them. Nothing else is read yet, so that an account's
- * few events are found behind any number of another account's. A frame that cannot be divided becomes a dead letter.
+ * Divides ingest frames into runs of lines that belong to one account, and queues them. It reads nothing else of an
+ * event, so that it quickly finds the few events of one account after any number of another account's. A frame that
+ * cannot be divided becomes a dead letter.
  */
 export async function readFrames<Frame extends StoredFrame>(
   context: ReadContext,
@@ -40,14 +41,14 @@ export async function readFrames<Frame extends StoredFrame>(
 type FrameTarget<Frame extends object> = {
   readonly waiting: Pick<WaitingEvents, 'add' | 'addLetters'>;
   readonly unfinished: UnfinishedFrames<Frame>;
-  /** Whether to count the events; false for events that were read before. */
+  /** Whether to count the events; false if they were counted when they were first read. */
   readonly areCounted?: boolean;
 };
 
 /** The cost of finding an event, in units of `Turns`. */
 const unitsAnEvent = 64;
 
-/** The dead letter of a frame that cannot be divided. */
+/** Returns a dead letter if a frame cannot be divided. */
 function unreadable({ data, seq }: StoredFrame): IngestDeadLetter | undefined {
   try {
     assertFrame(data);
@@ -60,12 +61,12 @@ function unreadable({ data, seq }: StoredFrame): IngestDeadLetter | undefined {
 
 type DivideCounts = Pick<ResolverContext['counts'], 'accounts_parsed'>;
 
-/** Calls `take` for consecutive lines of one account, in order. Returns the number of all lines. */
+/** Calls `take` for each run of lines of one account, in order. Returns the number of all lines. */
 function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingLines) => void): number {
   const bytes = asBuffer(frame.data);
   let line = 0;
   let found: (Omit<WaitingLines, 'end'> & { end: number }) | undefined;
-  // The beginning of recent lines up to the end of their account id; empty if no account was found.
+  // The start of the latest lines, up to the end of their account id; empty if no account was found there.
   let [headStart, headEnd] = [0, 0];
   for (let start = 0; start < bytes.length; line += 1) {
     const end = endOfLine(bytes, start);
@@ -95,7 +96,7 @@ function isRepeated(bytes: Buffer, start: number, end: number, at: number): bool
   return start < end;
 }
 
-/** The account of a line with another layout; unreadable lines wait together. */
+/** The account of a line that has another layout. Unreadable lines share one empty account. */
 function readAccount(text: string, counts: DivideCounts): string {
   counts.accounts_parsed += 1;
   try {

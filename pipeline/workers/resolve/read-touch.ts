@@ -26,7 +26,7 @@ export type ReadTouch = {
 };
 
 export type TouchOptions = {
-  /** Whether the visitor keeps Global Privacy Control of the event's browser. Default: no. */
+  /** Whether the visitor keeps the Global Privacy Control signal of the event's browser. Default: no. */
   readonly keepsGpc?: boolean;
   /** Checks a user hash, for public sources. Default: no hash is valid. */
   readonly isSigned?: UserHashCheck | undefined;
@@ -34,7 +34,7 @@ export type TouchOptions = {
   readonly identity?: IdentityRules;
 };
 
-/** The identifiers of an event and its visitor's properties. Placeholders and blocked identifiers are left out. */
+/** Reads an event's identifiers and its visitor's properties. Placeholders and blocked identifiers are left out. */
 export function readTouch(
   envelope: Envelope,
   keyTrust: KeyTrust,
@@ -48,7 +48,7 @@ export function readTouch(
   if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
   const consent = ownWords(body.consent);
   if (consent !== undefined) given.push({ consent });
-  // The signal belongs to the browser, and so to the person: events of a server have it too.
+  // The signal belongs to the person who uses the browser, so that person's events from a server get it too.
   if (keepsGpc && envelope.gpc === true) given.push({ consent: { ...onlyGpc } });
   given.push(...customProperties(envelope), ...clicks(envelope));
   const { userHash } = body;
@@ -78,9 +78,9 @@ const signedIdentifier = ({ externalIds, userId, emails }: VisitorClaim): string
 
 type Names = Pick<ReadTouch, 'placeholders' | 'namesTwo'> & {
   readonly claim: VisitorClaim;
-  /** Identifiers outside userProperties. */
+  /** Identifiers that the event has outside of userProperties. */
   readonly fields: IdentifyingFields;
-  /** userProperties without identifiers that are left out: placeholders, blocked ones, a second externalId. */
+  /** userProperties without the identifiers that are left out: placeholders, blocked ones, and a second externalId. */
   readonly userProperties: JsonObject | undefined;
 };
 
@@ -130,7 +130,7 @@ function clicks(envelope: Envelope): readonly JsonObject[] {
   return ids === undefined ? [] : [{ [clickIdsProperty]: ids }];
 }
 
-/** An event's consent becomes its visitor's as well. */
+/** The purposes of an event's consent, which become its visitor's consent as well. */
 function ownWords(consent: unknown): JsonObject | undefined {
   if (consent === undefined) return undefined;
   const words = Object.entries(readOwnConsent(consent).words).filter(([name]) => !name.startsWith('$'));
@@ -144,7 +144,7 @@ function without(properties: JsonObject, left: Readonly<Record<IdentityKind, boo
   );
 }
 
-/** Properties that follow from the identifying fields, unless userProperties has them in another spelling. */
+/** Properties that follow from the identifying fields, unless userProperties has its own value for them. */
 function identifying(fields: IdentifyingFields, userProperties: JsonObject | undefined): JsonObject {
   const given: Record<string, string> = {};
   for (const kind of identityKinds) {
@@ -155,7 +155,7 @@ function identifying(fields: IdentifyingFields, userProperties: JsonObject | und
   return given;
 }
 
-/** A null for an identifier that the same event has elsewhere clears nothing: clients send null for unset fields. */
+/** Ignores a null for an identifier that the same event has elsewhere: clients send null for unset fields. */
 function withoutClearing(userProperties: JsonObject, fields: IdentifyingFields): JsonObject {
   const names = identityKinds.filter((kind) => fields[kind] !== undefined && userProperties[kind] === null);
   if (names.length === 0) return userProperties;

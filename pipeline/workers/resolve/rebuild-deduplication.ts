@@ -25,22 +25,22 @@ import { checkpointHeader, decodeRuns, parseCheckpointHead } from '../../../shar
 const messagesPerPull = 2_000;
 
 export type Rebuilt = {
-  /** Receives the ids of frames written from now on. */
+  /** Writes checkpoints with the ids of frames that are stored from now on. */
   readonly checkpoints: CheckpointWriter;
-  /** Frames of EVENTS that had to be read, because no checkpoint has their ids. */
+  /** Number of frames of EVENTS that had to be read, because no checkpoint has their ids. */
   readonly frames: number;
   readonly tookMs: number;
 };
 
 /**
- * Fills an empty deduplication table with the events that this partition has written, so that a frame redelivered after
- * a crash adds only its missing events: from the checkpoints, and beyond them from the headers of EVENTS. The window
- * counts back from the oldest waiting frame, which may be old after a long stop.
+ * Fills an empty deduplication table with the ids of events that this partition has written, so that a frame
+ * redelivered after a crash adds only its missing events. The ids come from the checkpoints, and later ones from the
+ * headers of EVENTS. The window counts back from the oldest waiting frame, which may be old after a long stop.
  */
 export async function rebuildDeduplication(context: ResolverContext, consumer: DurableConsumer): Promise<Rebuilt> {
   const { connection, deduplication, settings, partition, logger, signal } = context;
   const startedMs = performance.now();
-  // The end of EVENTS before the read: everything up to there will have been read.
+  // The end of EVENTS before it is read: the reading will reach at least this end.
   const events = await readStreamState(connection, streams.events);
   const read = await readCheckpoints(context, events);
   const { coveredTo, witness, held } = read;
@@ -70,13 +70,13 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
   return { checkpoints, frames, tookMs };
 }
 
-/** The content of a partition's checkpoints. */
+/** What was read from a partition's checkpoints. */
 type ReadCheckpoints = {
-  /** They have the partition's ids up to this sequence of EVENTS; undefined: they cannot be used. */
+  /** The checkpoints contain the partition's ids up to this sequence of EVENTS; undefined if they cannot be used. */
   readonly coveredTo: number | undefined;
   readonly witness: CheckpointHead['witness'];
   readonly held: readonly HeldCheckpoint[];
-  /** Sequence of the newest checkpoint that is left, 0 without one. */
+  /** Sequence of the newest remaining checkpoint; 0 if there is none. */
   readonly lastSeq: number;
 };
 
@@ -85,7 +85,7 @@ const nothing: ReadCheckpoints = { coveredTo: undefined, witness: undefined, hel
 /** About 8 MiB at the default size of a checkpoint. */
 const checkpointsPerPull = 32;
 /**
- * Maximum number of ids recorded at once, which takes about 100 ms, in which the thread does nothing else, and 16 bytes
+ * Maximum number of ids recorded at once. Recording that many blocks the thread for about 100 ms, and needs 16 bytes
  * per id.
  */
 const idsAtOnce = 2_000_000;
@@ -96,10 +96,10 @@ class CheckpointsNotRemovedError extends Error {
 }
 
 /**
- * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has their events. An id
- * whose event is not in the log must not get in: a later event with that id would count as a duplicate and be lost. So
- * checkpoints are used only up to the newest one whose witness exists, and only while each follows its predecessor. The
- * others are removed.
+ * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has their events. The
+ * table must not contain an id whose event the log has lost: a later event with that id would be dropped as a
+ * duplicate. So checkpoints are used only up to the newest one whose witness exists, and only while each follows its
+ * predecessor. The others are removed.
  */
 async function readCheckpoints(context: ResolverContext, events: StreamState): Promise<ReadCheckpoints> {
   try {
@@ -107,7 +107,7 @@ async function readCheckpoints(context: ResolverContext, events: StreamState): P
     if (newest === undefined) return nothing;
     const { first = newest.seq, windowMs, idsMax } = newest.head;
     const { deduplication } = context.settings;
-    // A table with a longer window than before is filled from EVENTS, and written again.
+    // If the table's window or size was increased, the table is filled from EVENTS, and new checkpoints are written.
     const isEnough = windowMs >= deduplication.windowMs && idsMax >= deduplication.idsMax;
     if (isEnough) context.deduplication.reserve(newest.head.ids);
     const read = isEnough ? await readChain(context, events, first) : nothing;
@@ -128,7 +128,7 @@ async function readCheckpoints(context: ResolverContext, events: StreamState): P
 
 type Found = { readonly seq: number; readonly head: CheckpointHead };
 
-/** Removes checkpoints whose witness is lost. Checkpoints before an intact one are intact: a log loses its end. */
+/** Removes checkpoints whose witness is lost. If one is intact, so are all earlier ones: a log loses only its end. */
 async function newestIntact(context: ResolverContext, events: StreamState): Promise<Found | undefined> {
   const { connection, partition, logger, counts } = context;
   let lostSeq: number | undefined;
@@ -220,7 +220,7 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
   return { coveredTo: last.to, witness: last.witness, held, lastSeq: held.at(-1)?.seq ?? 0 };
 }
 
-/** A checkpoint outside of the chain would separate the others from the next one. */
+/** Removes the checkpoints after `seq`: outside of the chain, they would separate it from the next checkpoint. */
 async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
   const { partition, logger } = context;
   logger.warn({ partition }, 'checkpoints are missing; reading EVENTS instead');

@@ -236,7 +236,7 @@ test('resolve part: a message that is not a frame becomes a dead letter unchange
 const bytesOf = (frames: readonly { readonly payload: Uint8Array }[]): number =>
   frames.reduce((sum, { payload }) => sum + payload.length, 0);
 
-/** A context whose visitors all have properties of 30 KiB. */
+/** A context in which every visitor has properties of 30 KiB. */
 function withLargeVisitors(): StepContext {
   // Random text, which compression cannot shrink much.
   const bio = randomBytes(22 * 1024).toString('base64');

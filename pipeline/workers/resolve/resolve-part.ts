@@ -28,62 +28,63 @@ import { samplePersonalData } from './personal-data.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { Part, WaitingEvent } from './waiting-events.ts';
 
-/** The result of a batch. */
+/** What a batch produces: frames, dead letters and changes of consent. */
 export type ResolvedPart = {
   readonly part: Part;
   readonly frames: readonly OutgoingFrame[];
   readonly deadLetters: readonly IngestDeadLetter[];
-  /** To be announced before the frames. */
+  /** Must be announced before the frames are published. */
   readonly consents: readonly ConsentChange[];
 };
 
-/** The resolved events of a batch, and those that wait for the database. */
+/** The resolved events of a batch, and those whose visitors must first be written to the database. */
 export type LookedUpPart = {
   readonly resolved: ResolvedPart;
-  /** Undefined if nothing had to be written to the database. */
+  /** Undefined if no visitor has to be written. */
   readonly left: LeftPart | undefined;
-  /** Accounts whose visitors were not looked up. */
+  /** Events of the accounts whose visitors were not looked up, because `isApart` excluded them. */
   readonly apart: readonly AccountPart[];
 };
 
-/** A batch's events of some accounts whose visitors must be written first. */
+/** Events of a batch that wait until their visitors are written; of one or more accounts. */
 export type LeftPart = {
   readonly accounts: ReadonlySet<string>;
   readonly events: readonly WaitingEvent[];
   /**
-   * Writes the visitors, then the events. Undefined if the database works but fails for one of these visitors, without
-   * showing for which; nothing is then written. Call it once.
+   * Writes the visitors, then the events. Returns undefined, and writes nothing, if the database works but fails for
+   * one of these visitors without showing for which. Call it once.
    */
   resolve(): Promise<ResolvedPart | undefined>;
-  /** Splits the work into batches of one account each. Call it instead of `resolve`, or after that failed. */
+  /** Splits the work into batches of one account each. Call it instead of `resolve`, or after `resolve` failed. */
   byAccount(): readonly AccountPart[];
 };
 
-/** A batch of one account. */
+/** Waiting events of one account. */
 export type AccountPart = LeftPart & {
   readonly accountId: string;
   /**
-   * In place of `resolve`, or after it failed: finds the events for whose visitors the database fails, and makes them
-   * dead letters. May take a statement for each event, each in a call of `turn`.
+   * Call it instead of `resolve`, or after that failed: finds the events for whose visitors the database fails, and
+   * makes them dead letters. May need a statement for each event; runs each in a call of `turn`.
    */
   resolveApart(turn: Turn): Promise<ResolvedApart>;
 };
 
-/** `isWell`: the database never failed. */
+/** `isWell` is false if the database failed for a visitor at any try, even if a later try succeeded. */
 export type ResolvedApart = { readonly resolved: ResolvedPart; readonly isWell: boolean };
 
 /** Runs a statement when its turn comes. */
 export type Turn = <Result>(statement: () => Promise<Result>) => Promise<Result>;
 
-/** The resolver's context for the steps. */
+/** The part of the resolver's context that resolving a batch needs. */
 export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'writer' | 'isOnlyAccount'> & {
   readonly connection: { readonly messageBytesMax: number };
 };
 
 /**
- * Admits a batch's events, finds their visitors and writes each event with its visitor, in order. Events that leave on
- * the way are counted, or stored with the reason, and affect no others. Accounts without changed visitors do not wait
- * for those with new or changed ones. Visitors of accounts in `apart` are not looked up here.
+ * Admits a batch's events, finds their visitors and writes each event with its visitor, in order. Events that are
+ * dropped are counted, those that fail become dead letters; neither affects other events. Accounts without changed
+ * visitors do not wait for accounts with new or changed ones. Visitors of accounts for which `isApart` is true are not
+ * looked up here.
  */
 export async function resolvePart(
   context: StepContext,
@@ -117,7 +118,7 @@ export async function resolvePart(
   };
 }
 
-/** Admitted events, with their JSON. */
+/** Admitted events; `writer` holds their JSON. */
 type Admitted = { readonly candidates: readonly Candidate[]; readonly writer: ByteWriter };
 
 const bytesOf = ({ start, end }: { readonly start: number; readonly end: number }): number => end - start;
@@ -190,7 +191,7 @@ function leftParts(
   };
 }
 
-/** Writes events with their visitors, in order, into frames of their accounts. */
+/** Writes events with their visitors into frames of their accounts, in order. */
 async function writeLines(
   context: StepContext,
   { candidates, writer }: Admitted,
@@ -207,7 +208,7 @@ async function writeLines(
     visitorLimit,
     context.frameWriters,
   );
-  // In another form of loop V8 of Node 20 allocates a pair of each event and its index.
+  // A loop over `entries()` would make V8 of Node 20 allocate a pair of index and event each time.
   let index = -1;
   for (const candidate of candidates) {
     index += 1;
@@ -234,7 +235,7 @@ async function writeLines(
   return { frames: outgoing.finish(), deadLetters, consents };
 }
 
-/** Reads the events and, for those that are new and wanted, writes their part of a line, in order. */
+/** Reads the events in order, and writes the part of the line for each event that is new and wanted. */
 async function admit(
   context: StepContext & { readonly writer: ByteWriter },
   events: readonly WaitingEvent[],
@@ -269,21 +270,21 @@ async function lookUp(
   }
 }
 
-/** How visitors are found and written. */
+/** Options for finding and writing visitors. */
 type Identifying = {
-  /** The first try, which continues from a look-up. */
+  /** Used for the first try; it continues from an earlier look-up. */
   readonly firstTry?: WriteVisitors | undefined;
-  /** Runs the statements that find the visitor for which the database fails. Without it the failure is thrown. */
+  /** Runs the statements that find the visitor for which the database fails. If undefined, the failure is thrown. */
   readonly turn?: Turn | undefined;
 };
 
-/** Tries for a visitor for which the database fails, and the pauses between them, because the failure may pass. */
+/** Maximum number of tries for a visitor for which the database fails; with pauses, since the failure may pass. */
 const failedTriesMax = 4;
 const failedBackoff: Backoff = { firstMs: 1_000, longestMs: 8_000 };
 
 /**
- * Finds the visitors of some events, in order, and writes them. Waits while the database is unavailable. A refused
- * value is found by halving the batch, so that only its event becomes a dead letter.
+ * Finds the visitors of some events, in order, and writes them. Waits while the database is unavailable. If it refuses
+ * a value, the batch is halved until the event with that value is found: only this event becomes a dead letter.
  */
 async function identify(
   context: StepContext,
@@ -330,7 +331,7 @@ function countLeftOut({ counts, visitorsFull, identity }: StepContext, touch: Vi
   }
 }
 
-/** Tries one event's visitor a few times; waits for locks of other transactions without limit. */
+/** Tries the visitor of one event a few times. Tries that fail because of another transaction's lock do not count. */
 function untilFailed<Result>({ counts, signal }: StepContext, ask: () => Promise<Result>): Promise<Result> {
   let tries = 0;
   return retry(ask, {
@@ -343,7 +344,7 @@ function untilFailed<Result>({ counts, signal }: StepContext, ask: () => Promise
   });
 }
 
-/** Asks the database for visitors until it answers. */
+/** Retries a query for visitors until the database answers. */
 function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () => Promise<Result>): Promise<Result> {
   return retry(ask, {
     signal,
@@ -355,10 +356,10 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
   });
 }
 
-/** Bytes of a message without its events: headers, with the ids of one event. */
+/** Maximum bytes of a message besides its events: its headers, with the ids of one event. */
 const messageOverheadBytes = 4_096;
 
-/** Writes an event's line: the event with its visitor. Returns the reason if the event leaves instead. */
+/** Writes the line of an event with its visitor; or, if the event is not resolved, returns how it ends. */
 function write(
   candidate: Candidate,
   json: Stretch,
@@ -368,9 +369,9 @@ function write(
   if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
   if (visitor.kind === 'refused') return letterOf(candidate.accepted, visitor.reason);
   const { id, properties } = visitor;
-  // An event that was read is not too deep; its visitor, stored by an earlier build, may be.
+  // The event was checked when it was read; its visitor, stored by an earlier build, may nest too deep.
   if (properties.nestDeeperThan(lineDepthMax - 1)) {
-    return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels with its visitor`);
+    return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels once its visitor is added`);
   }
   const { hash, sentBytes, touch } = candidate;
   const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, sentBytes, visitorId: id, properties });

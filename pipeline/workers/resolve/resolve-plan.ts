@@ -17,39 +17,40 @@ import type { BotControl } from '../../../shared/admission/bot-score.ts';
 
 export type SourceRules = {
   readonly botControl: BotControl;
-  /** Whether neither address nor User-Agent of the request may be kept. */
+  /** Whether the address and the User-Agent of the request must not be kept. */
   readonly excludeRequestContext: boolean;
-  /** Whether the visitor uses the connection, rather than a server. */
+  /** Whether the connection comes from the visitor, not from a server. */
   readonly isVisitorsConnection: boolean;
   /**
-   * The rights of its key. Every visitor can read the key of a web, pixel, redirect or mobile source, and an unknown
-   * source's key may be public: these are public, unless the account gives them the rights of servers.
+   * The rights of the source's key. Every visitor can read the key of a web, pixel, redirect or mobile source, and an
+   * unknown source's key may be public: these keys count as public, unless the account gives them the rights of
+   * servers.
    */
   readonly keyTrust: 'server' | 'public';
-  /** For public sources: whether an identifier was signed with the source's secret. */
+  /** For public sources: checks whether an identifier was signed with the source's secret. */
   readonly isSigned?: UserHashCheck;
 };
 
 /** The part of an account's live version that the resolver needs. */
 export type ResolvePlan = {
-  /** Undefined if no configuration is known. */
+  /** Undefined if the account's configuration is unknown. */
   readonly versionNumber: number | undefined;
   /** Undefined if the account has none. */
   readonly trackingPlan: TrackingPlan | undefined;
-  /** Whether an event of this name goes to destinations at all. */
+  /** Whether events of this name may go to destinations. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
   /** The account's identity settings, compiled. */
   readonly identity: IdentityRules;
   /** Whether the account has purposes that ask for consent. */
   readonly hasPurposes: boolean;
-  /** Whether a purpose asks for Global Privacy Control: then visitors keep their browser's signal. */
+  /** Whether a purpose follows Global Privacy Control: then visitors keep the signal of their browser. */
   readonly keepsGpc: boolean;
-  /** The visitor properties that the version reads, which are never left out. Computed at the first call. */
+  /** The visitor properties that the live version reads, which are never left out. Computed at the first call. */
   visitorReads(): VisitorReads;
 };
 
-/** An unknown source's connection and key may be anyone's. */
+/** Rules of an unknown source: its connection may come from a server, and its key may be public. */
 const openSource: SourceRules = {
   botControl: { mode: 'Allow', threshold: undefined },
   excludeRequestContext: false,
@@ -57,7 +58,10 @@ const openSource: SourceRules = {
   keyTrust: 'public',
 };
 
-/** Gateways accept nothing for it any more. Events accepted before keep nothing that it may have excluded. */
+/**
+ * Rules of a source that cannot be read. Gateways accept no events for it any more; of events accepted earlier, nothing
+ * is kept that the source may have excluded.
+ */
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
 
 type ResolveConfig = Pick<
@@ -137,8 +141,8 @@ function rulesOf(
 }
 
 /**
- * The secrets of an account's sources, in the clear; undefined for a source without a secret, or whose secret cannot be
- * opened.
+ * Makes a function that decrypts the secret of one of an account's sources; it returns undefined for a source without a
+ * secret, or whose secret cannot be opened.
  */
 function secretsOf(
   { accountId, sourceSecrets = [] }: Pick<ResolveConfig, 'accountId' | 'sourceSecrets'>,
@@ -151,7 +155,7 @@ function secretsOf(
     try {
       return secrets.open(text, userHashSecretContext(accountId, sourceId));
     } catch (error) {
-      // Sealed with another SECRETS_KEY, as a destination's may be. Hashes are counted as wrong.
+      // Sealed with another SECRETS_KEY, as a destination's secret may be. Hashes for this source then count as wrong.
       if (error instanceof SecretError) return undefined;
       throw error;
     }

@@ -81,7 +81,7 @@ export const resolverCounters = {
   ...recorderCounters,
 } as const;
 
-/** Counters for each account. */
+/** Counters that have a value for each account. */
 export const resolverAccountCounters = {
   identity_left_out:
     'Identifiers, values and merges of events that were not applied to their visitors, for any reason; GET /rest/v1/identity-counts has them by source and reason',
@@ -90,7 +90,7 @@ export const resolverAccountCounters = {
     'Visitors over 8 KiB that were cut short in resolved events, because the account had sent too few bytes for whole ones; what its live version reads of them is never cut',
 } as const;
 
-/** Counters for each name: of a source, or the id of a rule. */
+/** Counters that have a value for each source, or for each rule. */
 export const resolverNamedCounters = {
   source_identity_left_out: {
     help: 'Identifiers, values and merges of events that were not applied to their visitors, by source',
@@ -102,7 +102,7 @@ export const resolverNamedCounters = {
   },
 } as const;
 
-/** Gauges with a value for each account, removed once the account has no queue. */
+/** Gauges that have a value for each account, until the account has no queue any more. */
 export const resolverAccountGauges = {
   queue_bytes:
     'Bytes of accepted events of an account that wait in its queue in INGEST; they count towards the quota of the account there',
@@ -132,12 +132,12 @@ export type ResolverCounts = Record<ResolverCounter, number>;
 
 export const createResolverCounts = (): ResolverCounts => zeros(resolverCounters);
 
-/** Values that the steps of one resolver share. */
+/** What the steps of one resolver share. */
 export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;
   readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
-  /** Receives the consents of events. */
+  /** Announces withdrawals of consent that events state. */
   readonly withdrawals: Withdrawals;
   readonly plans: (accountId: string) => ResolvePlan | undefined;
   /** Whether no other account has a live version. */
@@ -148,33 +148,36 @@ export type ResolverContext = {
   /** Writes all that the resolver stores in the log. */
   readonly writer: PartitionWriter;
   readonly visitorLimit: VisitorRateLimit;
-  /** Visitors that were shortened, by account. */
+  /** Number of visitors that were shortened, by account. */
   readonly visitorsCut: AccountCounts;
-  /** Identifiers that were refused because their visitor has the maximum number, by account. */
+  /** Number of identifiers that were refused because their visitor has the maximum number, by account. */
   readonly visitorsFull: AccountCounts;
-  /** Refused identifiers and merges, by source and reason. */
+  /** Number of refused identifiers and merges, by source and reason. */
   readonly identity: IdentityFigures;
   readonly plan: PlanFigures;
   /** Finds properties that look personal. */
   readonly personalData: PersonalData;
-  /** The thread's budget: records which accounts are active. */
+  /** The thread's cost budget, which is informed of accounts that are active. */
   readonly costBudget: Pick<CostBudget, 'recordActivity'>;
   readonly counts: ResolverCounts;
-  /** Buffers with the JSON of a batch's events until they are in frames. */
+  /** Buffers that hold the JSON of a batch's events until it is copied to frames. */
   readonly eventWriters: ReusedWriters<ByteWriter>;
   readonly frameWriters: ReusedWriters<FrameWriter>;
   /** Aborted when the resolver must end at once. */
   readonly signal: AbortSignal;
-  /** Records the actor's turn, with which each piece of its work begins: see the thread's black box. */
+  /** Marks the start of each piece of the resolver's work as the actor's turn: see the thread's black box. */
   beginTurn(frames?: FramesAtWork): void;
-  /** Frames suspected since an earlier actor died with its thread. */
+  /** Frames that are suspected because an earlier actor ended, with its thread, while it worked on them. */
   readonly suspicion: Suspicion;
 };
 
 const firstBytes = 16 * 1024;
-/** Twice the size of a usual batch. */
+/** Larger buffers are not kept for reuse; a usual batch needs half of this. */
 const keptBytesMax = 1024 ** 2;
-/** Buffers kept for reuse. More are in use while batches wait for the database or have events of many accounts. */
+/**
+ * Maximum number of buffers kept for reuse. More are in use while batches wait for the database or have events of many
+ * accounts.
+ */
 const keptMax = 4;
 
 /** The buffers that one resolver works with. */

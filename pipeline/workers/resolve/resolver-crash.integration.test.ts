@@ -33,7 +33,7 @@ async function fill(rig: ResolverRig): Promise<void> {
   }
 }
 
-/** Every event is in the log of the account exactly once, those of one visitor in order. */
+/** Expects every event exactly once in the log of the account, and the events of each visitor in order. */
 async function expectExactlyOnce(rig: ResolverRig): Promise<void> {
   const written = await rig.written();
   const ids = written.map(({ event }) => Number(event.id));
@@ -50,7 +50,7 @@ test('resolver: after repeated crashes, its successors lose no event and write n
   const nats = await startTestNats();
   const rig = await createResolverRig(nats.url, database.url);
   await fill(rig);
-  // Each resolver is cut off from log and database at once, in the middle of whatever it does, as by a kill.
+  // Each resolver loses the log and the database at the same moment, whatever it is doing, as if it were killed.
   for (let life = 0; life < 6; life += 1) {
     const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: `life-${life}` });
     const store = createVisitorStore(rig.pool);
@@ -91,7 +91,7 @@ test('resolver: goes on by itself when nats-server is killed and comes back', as
   const second = await startTestNats({ storeDir, port: first.port });
   await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
   await resolver.stop(5_000);
-  // The test has a connection of its own: a request made before this has reconnected would wait in vain.
+  // The test has its own connection: a request made before that has reconnected would only wait for its deadline.
   await vi.waitFor(() => expect(rig.connection.connected).toBe(true), { timeout: 45_000 });
   await expectExactlyOnce(rig);
   await rig.close();
@@ -139,7 +139,7 @@ test('resolver: goes on by itself when PostgreSQL ends its connections in the mi
        where application_name = 'test' and datname = current_database()`,
     );
   };
-  // The first batch waits for this lock, so a cut meets it in the middle.
+  // The first batch waits for this lock, so a cut certainly comes in the middle of it.
   const holder = await admin.connect();
   await holder.query('begin; lock table visitors in access exclusive mode');
   const resolver = await rig.start(0, { settings: { ...settings, partEventsMax: perFrame } });

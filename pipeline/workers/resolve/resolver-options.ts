@@ -21,10 +21,10 @@ export type ResolverOptions = Omit<
   | 'frameWriters'
 > & {
   readonly violationStore: ViolationStore;
-  /** The table of identifier counts. */
+  /** The database table that counts identifiers that were not given to a visitor. */
   readonly identityStore: IdentityStore;
   readonly personalDataStore: PersonalDataStore;
-  /** Opens the recorder that writes its events into the view of recent events. */
+  /** Opens the recorder that writes the resolver's events to the recent-events view. */
   openRecorder(
     resolver: Omit<RecorderContext, 'partitions' | 'pool' | 'settings'>,
   ): Promise<Pick<Recorder, 'note' | 'gauges' | 'close'>>;

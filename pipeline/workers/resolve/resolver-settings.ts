@@ -21,7 +21,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
       }),
     }),
   },
-  /** Ingest frames taken at a time. */
+  /** Maximum number of ingest frames taken at a time. */
   framesPerTake: 16,
   takeEveryMs: fromEnv({
     RESOLVER_TAKE_EVERY_MS: count(
@@ -30,20 +30,21 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
       { unit: 'ms', minimum: 0 },
     ),
   }),
-  /** Events that are resolved together, with one query for their visitors. */
+  /** Maximum number of events that are resolved together, with one query for their visitors. */
   partEventsMax: 1_024,
   accountEventsMax: fromEnv({
     RESOLVER_ACCOUNT_EVENTS_MAX: count(
-      'At most this many of the up to 1,024 events that a resolver processes together are of one account, so that other accounts of its partition do not wait',
+      'A resolver processes up to 1,024 events together; at most this many belong to one account, so that other accounts of its partition do not wait',
       256,
       { maximum: 1_024 },
     ),
   }),
   /**
-   * Concurrent transactions with visitors of one partition. Events of accounts without changes continue beside them.
+   * Maximum number of concurrent transactions that write visitors of one partition. Meanwhile, events of accounts
+   * without changed visitors continue.
    */
   writesAtOnceMax: 3,
-  /** Unfinished frames of one partition; all are read again after a crash. */
+  /** Maximum number of unfinished frames of one partition; all of them are read again after a crash. */
   framesInFlightMax: 1_024,
   waitingBytesMax: fromEnv({
     RESOLVER_WAITING_BYTES_MAX: count(
@@ -69,7 +70,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
     frameBytesMin: 4 * kibibyte,
     grownTimes: 3,
   },
-  /** Bytes of visitors that travel with the events of an account. */
+  /** Limits the bytes of visitors that are written with the events of an account. */
   visitorRate: {
     perByteSent: fromEnv({
       RESOLVER_VISITOR_SHARE: count(
@@ -81,7 +82,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
     burstBytes: 256 * kibibyte,
     alwaysBytes: 8 * kibibyte,
   },
-  /** A frame of resolved events is closed before it exceeds this. */
+  /** A frame of resolved events is closed before it exceeds this many bytes. */
   frameBytesMax: 512 * kibibyte,
   ackWaitMs: fromEnv({
     RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is delivered to a resolver again', 10_000, {
@@ -89,12 +90,15 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
       minimum: 1_000,
     }),
   }),
-  /** Timeout of one try of a publish. */
+  /** Timeout of each try to publish a message. */
   publishTimeoutMs: 5_000,
-  /** Ids of resolved events are written to a checkpoint this often, or once they take that many bytes, 8 per event. */
+  /**
+   * Ids of resolved events are written to a checkpoint at this interval, or earlier if they fill `checkpointBytesMax`;
+   * each id takes 8 bytes.
+   */
   checkpointEveryMs: 10_000,
   checkpointBytesMax: 256 * kibibyte,
-  /** Rebuilding deduplication fails when the log sends nothing for this long. */
+  /** Rebuilding deduplication fails if the log sends nothing for this long. */
   rebuildSilenceMaxMs: 30_000,
 });
 

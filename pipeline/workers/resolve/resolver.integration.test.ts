@@ -46,7 +46,7 @@ const track = (id: string, body: TestEvent['body'] = {}): TestEvent => ({
 });
 const idsOf = (events: readonly ResolvedEvent[]): string[] => events.map(({ event }) => event.id);
 
-/** How many of the messages in EVENTS came in an atomic batch. */
+/** Number of messages in EVENTS that came in an atomic batch. */
 async function countBatched(rig: ResolverRig): Promise<number> {
   let batched = 0;
   for (let seq = 1; ;) {
@@ -63,7 +63,7 @@ test.each([true, false])(
     withRig(async (rig) => {
       const { config } = await rig.connection[client].jsm.streams.info(streams.events);
       const setBatches = (allowed: boolean): Promise<unknown> => {
-        // The client library does not know this field yet.
+        // The client library does not define this field yet.
         const changed = { ...config, allow_atomic: allowed };
         return rig.connection[client].jsm.streams.update(streams.events, changed);
       };
@@ -344,7 +344,7 @@ test('resolver: events that cannot be read or stored become dead letters with th
       const frame = withDepth(field, field, levels);
       await publish(rig.connection, ingestSubject(0), frame, { msgId: randomUUID(), timeoutMs: 5_000 });
     }
-    // Two levels surround the value, as many as a line may have beyond what a client may send.
+    // The value is as deep as a client may send it; the line adds two levels around it, the most that it may add.
     const fits = withDepth('fits', 'properties', jsonDepthCeiling);
     await publish(rig.connection, ingestSubject(0), fits, { msgId: randomUUID(), timeoutMs: 5_000 });
     await rig.send(0, [track('a'), { ...track('b'), account: 'not-a-uuid' }, track('c')]);
@@ -435,7 +435,7 @@ test('resolver: waits while the database is unavailable, then continues where it
     await resolver.stop(5_000);
     expect(idsOf(await rig.written())).toEqual(['a', 'b']);
     expect(resolver.stats()).toMatchObject({ duplicates: 0 });
-    // On a slow machine the real database may be late once more.
+    // More retries than the four above are possible: on a slow machine the real database may time out too.
     expect(resolver.stats()['visitor_retries']).toBeGreaterThanOrEqual(4);
   }));
 
@@ -485,7 +485,7 @@ test('resolver: two partitions that see the same externalId create one visitor a
     const store = createVisitorStore(rig.pool);
     for (const name of ['x0', 'x1', 'x2']) {
       const found = await store.find(rig.account, { externalId: name });
-      // The external_id, and one property per round and partition.
+      // The external_id, and one property for each event of the visitor.
       expect(Object.keys(found?.properties ?? {})).toHaveLength(1 + (rounds / 3) * 2);
     }
   }));

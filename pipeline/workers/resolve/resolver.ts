@@ -39,19 +39,19 @@ import { createResolverCounts, createWriters } from './resolver-context.ts';
 
 type EventRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
 
-/** Frames that are pulled ahead. */
+/** Maximum number and bytes of frames that are pulled before they are needed. */
 const bufferedFramesMax = 256;
 const bufferedBytesMax = 8 * 1024 ** 2;
 
 /**
- * Starts the resolver of one partition: takes accepted events from the ingest log, drops repeated and unwanted ones,
+ * Starts the resolver of one partition: it takes accepted events from the ingest log, drops repeated and unwanted ones,
  * finds their visitors, and writes them to the logs of their accounts. A frame is acknowledged once the log has all of
  * its results; after a crash the stored ids keep events from being written twice.
  */
 export async function startResolver(options: ResolverOptions): Promise<Actor<ResolverStat>> {
   const { partition, connection, settings, logger, suspicion } = options;
   const counts = createResolverCounts();
-  // Each turn concerns the last frames of the partition and of each account's queue.
+  // A turn is recorded with the frames in flight of the partition, and of the account's queue that was read last.
   const atWork = new Map<object, FramesAtWork>();
   let frames: FramesAtWork | undefined;
   const beginTurn = (taken: FramesAtWork | undefined = frames): void => {
@@ -157,12 +157,12 @@ class Resolver {
   readonly #waiting: WaitingEvents;
   readonly #unfinished = new UnfinishedFrames<LogMessage>();
   readonly #queues: AccountQueues;
-  /** Rings when a queue was read. */
+  /** Rings after each read of a queue. */
   readonly #news = new Wakeup();
   readonly #intake: FrameIntake;
   readonly #writes: VisitorWrites;
   readonly #publisher: PartPublisher;
-  /** Ends the resolver's work with an error of work in progress for which no caller waits. */
+  /** Ends the resolver's work with an error that occurred in work that is not awaited. */
   #fail: (error: unknown) => void = () => undefined;
 
   constructor(context: ResolverContext, reader: FrameReader, parts: ResolverParts) {
@@ -202,7 +202,7 @@ class Resolver {
     return this.#queues.open();
   }
 
-  /** Writes the waiting checkpoints and figures, so that the next resolver of the partition has less to read. */
+  /** Writes the checkpoints and figures that wait, so that the next resolver of the partition has less to read. */
   async close(): Promise<void> {
     const { rebuilt, recorder, figureWriters } = this.#parts;
     this.#context.writer.close();
@@ -236,8 +236,8 @@ class Resolver {
   }
 
   /**
-   * Resolves until there is nothing more to take, and writes checkpoints. Throws when EVENTS lost a frame of this
-   * resolver.
+   * Resolves until there are no more frames to take, and writes checkpoints meanwhile. Throws if EVENTS lost a frame of
+   * this resolver.
    */
   async work(): Promise<void> {
     const { settings, connection, writer } = this.#context;
@@ -264,7 +264,7 @@ class Resolver {
     }
   }
 
-  /** Resolves the next batch while earlier ones are published and visitors of others are written. */
+  /** Resolves batch after batch, while earlier batches are published and visitors of other batches are written. */
   async #resolve(): Promise<void> {
     for (const queue of this.#queues.watching) {
       while (queue.isWatching && (await queue.readOne())) await this.#resolveWaiting();
@@ -288,7 +288,7 @@ class Resolver {
     if (left !== undefined) await this.#writes.write(left);
   }
 
-  /** Resolves the waiting events, and takes no new ones. */
+  /** Resolves the waiting events without taking new ones. */
   async #resolveWaiting(): Promise<void> {
     while (this.#waiting.hasOther(nobody)) {
       await this.#resolveNext();
@@ -296,11 +296,11 @@ class Resolver {
     }
   }
 
-  /** Reads as far as there is room, and waits until events can be resolved; false when no more come. */
+  /** Reads while there is room, and waits until events can be resolved. Returns false when no more come. */
   async #hasNext(): Promise<boolean> {
-    // While frames are suspected, nothing else is in progress.
+    // While frames are suspected, they are resolved with no other work in progress.
     if (this.#reader.isWatching) await this.#settled();
-    // An account with few events goes before the rest of a flood.
+    // Events of an account that sends few are then resolved before the rest of another account's flood.
     if (this.#intake.hasRoomForMore) await this.#intake.read();
     await this.#moveFloods();
     while (!this.#waiting.hasOther(this.#writes.accounts)) {
@@ -314,20 +314,20 @@ class Resolver {
     return true;
   }
 
-  /** While the partition is over its bounds, moves the account with the most events to a queue in the log. */
+  /** While the partition exceeds its limits, moves the account that uses most to a queue in the log. */
   async #moveFloods(): Promise<void> {
     for (;;) {
       const accountId = this.#queues.mostOver(() => this.#writes.events);
       if (accountId === undefined) return;
-      // EVENTS has its resolved events before the copies begin: after a crash they could otherwise come after the
-      // copies.
+      // The account's resolved events must be in EVENTS before the copying begins: otherwise, after a crash, they could
+      // come after the copied ones.
       await this.#publisher.published;
       await this.#queues.move(accountId, this.#writes.events);
       this.#finish();
     }
   }
 
-  /** Call when the log has all results of a batch: finishes the frames whose last events were in it. */
+  /** Call when the log has all results of a batch: finishes the frames whose last events were in this batch. */
   #published({ events, left }: ResolvedPart['part']): void {
     for (const event of events) this.#done(event);
     for (const { frame } of left) this.#unfinished.done(frame);
@@ -340,13 +340,13 @@ class Resolver {
     else this.#queues.done(event);
   }
 
-  /** Acknowledges the finished frames. */
+  /** Acknowledges the finished frames of the partition and of the queues. */
   #finish(): void {
     this.#reader.finish(this.#unfinished.takeFinished());
     this.#queues.finish();
   }
 
-  /** Waits until no work is in progress. */
+  /** Waits until no visitors are being written and no batch is being published. */
   async #settled(): Promise<void> {
     await this.#writes.settled();
     await this.#publisher.published;
@@ -359,7 +359,7 @@ type ResolverParts = {
   readonly figureWriters: readonly FigureWriter[];
   /** Aborts the tries in progress. */
   readonly failed: AbortController;
-  /** Begins a turn for frames of a source. */
+  /** Begins a turn with frames of a source: the partition, or the queues of its accounts. */
   beginTurnOf(source: object, frames: FramesAtWork | undefined): void;
 };
 

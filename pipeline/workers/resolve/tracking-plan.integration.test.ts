@@ -158,13 +158,14 @@ test('tracking plan: quarantined events wait as they were accepted, and after a 
   expect(held.map(({ rules }) => rules)).toEqual([['rule-0'], ['rule-0'], ['rule-0']]);
   expect(held.map(({ line }) => envelopeOf(line).body)).toEqual(events.map(({ body }) => body));
 
-  // If the same rules hold after the release, the events are quarantined again.
+  // If the same rules still require quarantine after the release, the events are quarantined again.
   await releaseQuarantined(rig.connection, held);
   await resolve(holding, [], account);
   const again = await heldOf(account);
   expect(again.map(({ line }) => envelopeOf(line).release)).toEqual([1, 1, 1]);
 
-  // A crash before the events left the quarantine: they are released twice, in other frames, and go on once.
+  // As after a crash before the events were removed from quarantine: they are released twice, in different frames, but
+  // resolved once.
   await publish(rig.connection, ingestSubject(0), framed([again[0], again[1]]), {
     msgId: randomUUID(),
     timeoutMs: 5_000,

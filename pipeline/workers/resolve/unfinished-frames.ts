@@ -1,6 +1,6 @@
-/** The taken frames, with the number of unfinished parts of each. */
+/** The frames that were taken, and for each its number of unfinished parts. */
 export class UnfinishedFrames<Frame extends object> {
-  /** By the frames themselves: a log that lost its end assigns sequences again. */
+  /** The key is the frame object, not its sequence: a log that lost its end assigns sequences again. */
   readonly #left = new Map<object, { readonly frame: Frame; left: number }>();
 
   get size(): number {
@@ -11,7 +11,7 @@ export class UnfinishedFrames<Frame extends object> {
     return this.#left.has(frame);
   }
 
-  /** The frame was taken: it is not finished before `close` is called, even if all of its events are. */
+  /** Call when a frame was taken: it is not finished before `close` is called, even if all of its events are. */
   open(frame: Frame): void {
     this.#left.set(frame, { frame, left: 1 });
   }
@@ -21,12 +21,12 @@ export class UnfinishedFrames<Frame extends object> {
     this.#change(frame, things);
   }
 
-  /** A part is finished. */
+  /** Call once for each finished part of a frame; the frame is finished after its last part. */
   done(frame: object): void {
     this.#change(frame, -1);
   }
 
-  /** All parts of a frame were added. */
+  /** Call when all parts of a frame were added. */
   close(frame: object): void {
     this.done(frame);
   }

@@ -1,9 +1,9 @@
-/** The unread messages of a queue, and their size. */
+/** Counts the unread messages of a queue, and estimates their bytes. */
 export class UnreadMessages {
   #count = 0;
-  /** Messages that an earlier resolver copied. */
+  /** Number of unread messages that an earlier resolver copied. */
   #inherited = 0;
-  /** Bytes of the other messages. */
+  /** Bytes of the unread messages that this resolver copied. */
   #copiedBytes = 0;
   #read = { messages: 0, bytes: 0 };
   #readSeq = 0;
@@ -12,7 +12,10 @@ export class UnreadMessages {
     return this.#count <= 0;
   }
 
-  /** The size of an earlier resolver's messages is unknown: they count as the mean of those that were read. */
+  /**
+   * Bytes of all unread messages. The size of an earlier resolver's messages is unknown: each counts as the mean of the
+   * messages that were read.
+   */
   get bytes(): number {
     const { messages, bytes } = this.#read;
     return this.#copiedBytes + (this.#inherited * bytes) / Math.max(1, messages);
@@ -23,7 +26,7 @@ export class UnreadMessages {
     return this.#readSeq;
   }
 
-  /** An earlier resolver copied this many messages. */
+  /** Adds the number of messages that an earlier resolver copied. */
   inherit(messages: number): void {
     this.#count += messages;
     this.#inherited += messages;
@@ -38,7 +41,7 @@ export class UnreadMessages {
     this.#count -= 1;
     this.#read.messages += 1;
     this.#read.bytes += bytes;
-    // Read in the order of the log: an earlier resolver's copies come first.
+    // The queue is read in the order of the log, in which an earlier resolver's copies come first.
     if (this.#inherited > 0) this.#inherited -= 1;
     else this.#copiedBytes = Math.max(0, this.#copiedBytes - bytes);
     this.#readSeq = Math.max(this.#readSeq, seq);

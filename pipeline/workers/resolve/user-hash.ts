@@ -5,7 +5,7 @@ export type UserHashCheck = (identifier: string, userHash: string) => boolean;
 
 const hexDigest = /^[0-9a-f]{64}$/i;
 
-/** `secret` is called once, with the first hash; without a secret no hash is right. */
+/** Calls `secret` once, for the first hash; without a secret no hash is valid. */
 export function createUserHashCheck(secret: () => string | undefined): UserHashCheck {
   let opened: { readonly secret: string | undefined } | undefined;
   return (identifier, userHash) => {

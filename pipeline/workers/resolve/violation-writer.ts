@@ -8,7 +8,7 @@ export type { ViolationStore } from './write-violations.ts';
 
 const writeEveryMs = 2_000;
 
-/** Maximum number of groups kept while the database is unavailable. */
+/** Maximum number of groups of violations that are kept while the database is unavailable. */
 const keptMax = 5_000;
 
 type WriterContext = Pick<ResolverContext, 'partition' | 'plan' | 'counts' | 'logger'>;

@@ -61,7 +61,7 @@ const rulesOf = (settings: JsonObject = {}) =>
     planSettings: readPlanSettings(settings),
   });
 
-/** Resolves events, with a recorder of the view; a last event shows when all are resolved. */
+/** Resolves events, with a recorder of the recent-events view; a last event shows when all others are resolved. */
 async function resolve(plan: ReturnType<typeof rulesOf>, events: readonly TestEvent[]) {
   const account = randomUUID();
   const resolver = await rig.start(0, {
@@ -149,7 +149,7 @@ test('violations: a quarantined event that is delivered again after a restart is
   await rig.send(1, sent);
   await until('it is resolved', async () => (await rig.written(account)).length === 1);
   await first.stop(5_000);
-  // As if the first resolver had ended before it acknowledged the frame.
+  // Without its consumer the next resolver receives the frame again, as if the first had ended before acknowledging it.
   await rig.connection[client].jsm.consumers.delete(streams.ingest, resolverConsumer(1));
   const second = await rig.start(1, { plans });
   await until('it came again', async () => second.stats()['duplicates'] === 1);
@@ -217,7 +217,7 @@ test('recent events: a quarantined or dropped event is shown without its content
   const held = { rule: 'holds', action: 'Quarantine', property: 'event_properties.card' };
   const [unknown] = [{ rule: 'unknown-property', action: 'Redact' }];
   expect(planOf('held')).toEqual({ outcome: 'quarantined', rules: [held, unknown] });
-  // A test event is neither held nor dropped, but the view shows what would have happened to a live event.
+  // A test event is neither quarantined nor dropped, but the view shows what would have happened to a live event.
   expect(planOf('tried')).toEqual({ outcome: 'quarantined', rules: [held, unknown] });
   const gone = rows.filter(({ id }) => id === 'held' || id === 'dropped');
   expect(gone.map(({ name, visitor_id, source_id, body }) => ({ name, visitor_id, source_id, body }))).toEqual([

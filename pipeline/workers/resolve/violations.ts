@@ -4,14 +4,14 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import type { ViolationRow } from './write-violations.ts';
 
-/** Groups counted between two writes; violations of further groups are counted as skipped. */
+/** Maximum number of groups counted between two writes; violations of further groups are counted as skipped. */
 const groupsMax = 5_000;
-/** Groups of one account; further ones are counted together, by their rule. */
+/** Maximum number of groups of one account; violations of further groups are counted together, by their rule. */
 const accountGroupsMax = 500;
 export const otherGroups = '_other';
 
 const hourMs = 3_600_000;
-// Shortened so that the whole key fits into an entry of the table's index.
+// Names are shortened so that the whole key fits into an entry of the table's index.
 const charactersMax = { event: 200, source: 64, version: 64, rule: 64 } as const;
 
 export type Violated = { readonly envelope: Envelope; readonly name: string; readonly hit: Hit };
@@ -19,8 +19,8 @@ export type Violated = { readonly envelope: Envelope; readonly name: string; rea
 type Group = { row: ViolationRow; count: number; lastAtMs: number };
 
 /**
- * Counts violations of tracking plans between two writes, by rule, event, source and version of the app. The figures
- * belong to the hour of the event's receipt. A crash loses unwritten counts.
+ * Counts violations of tracking plans between two writes, by rule, event, source and version of the app. A violation
+ * belongs to the hour in which its event was received. A crash loses unwritten counts.
  */
 export class Violations {
   readonly #groups = new Map<string, Group>();
@@ -53,7 +53,7 @@ export class Violations {
     return true;
   }
 
-  /** All counts since the last call. */
+  /** Returns all counts since the last call, and resets them. */
   take(): readonly (ViolationRow & { readonly count: number; readonly lastAtMs: number })[] {
     const taken = [...this.#groups.values()].map(({ row, count: events, lastAtMs }) => ({
       ...row,
@@ -82,5 +82,5 @@ function appVersionOf({ body }: Envelope): string {
   return typeof version === 'string' || typeof version === 'number' ? text(String(version), charactersMax.version) : '';
 }
 
-/** Text that PostgreSQL can store. */
+/** Shortens a text, and removes what PostgreSQL cannot store. */
 const text = (given: string, max: number): string => given.replaceAll('\0', '').slice(0, max).toWellFormed();

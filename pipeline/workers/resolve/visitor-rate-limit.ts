@@ -8,13 +8,13 @@ import type { VisitorReads } from './visitor-reads.ts';
 export type VisitorRate = {
   /** Bytes of visitors that an account's events may carry for each byte that the account sends. */
   readonly perByteSent: number;
-  /** Bytes of visitors that may be carried at once beyond that. */
+  /** Bytes of visitors that may be carried in a burst, in addition to `perByteSent`. */
   readonly burstBytes: number;
-  /** A visitor up to this size travels with every event, whatever its account has sent. */
+  /** A visitor up to this size, in bytes, is sent whole with every event, whatever its account has sent. */
   readonly alwaysBytes: number;
 };
 
-/** Maximum number of accounts remembered; a forgotten one begins with a full burst. */
+/** Maximum number of accounts that are remembered; an account that was forgotten begins with a full burst. */
 const accountsMax = 10_000;
 const reportedEveryMs = 3_600_000;
 
@@ -26,7 +26,7 @@ const reportedEveryMs = 3_600_000;
 export class VisitorRateLimit {
   readonly #rate: VisitorRate;
   readonly #readsOf: (accountId: string) => VisitorReads;
-  /** In bytes. Sent bytes refill it, time does not. */
+  /** Counts bytes. The bytes that an account sends refill its limit; time does not. */
   readonly #limit: RateLimit;
   readonly #reported = new LRUCache<string, true>({ max: accountsMax, ttl: reportedEveryMs });
 
@@ -37,12 +37,14 @@ export class VisitorRateLimit {
     this.#limit = new RateLimit({ perS: 0, burst: rate.burstBytes, ownersMax: accountsMax });
   }
 
-  /** Adds to the account's allowance for bytes that it sent. */
+  /** Increases the account's allowance by the bytes that it sent. */
   earn(accountId: string, bytes: number): void {
     this.#limit.credit(accountId, bytes * this.#rate.perByteSent);
   }
 
-  /** Whether to report the account's shortened visitors: once per hour. A call that returns true counts as a report. */
+  /**
+   * Whether to report now that the account's visitors are shortened: once per hour. Returning true counts as a report.
+   */
   isNews(accountId: string): boolean {
     if (this.#reported.has(accountId)) return false;
     this.#reported.set(accountId, true);

@@ -18,8 +18,9 @@ type ReadConfig = Pick<LiveConfig, 'accountId'> & {
 };
 
 /**
- * Finds the visitor properties that a live version reads: every text that is a path, or has paths in double braces,
- * counts, wherever it stands, so that a new kind of rule cannot be forgotten. Secret settings are opened for this.
+ * Finds the visitor properties that a live version reads. Every text in it counts, wherever it stands, if it is a path
+ * or has paths in double braces, so that a new kind of rule cannot be forgotten. Secret settings are decrypted for
+ * this.
  */
 export function findVisitorReads(
   { accountId, collections }: ReadConfig,
@@ -68,12 +69,12 @@ function openSetting(
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
 
-/** The paths in double braces; the text itself as a path if it has no braces. */
+/** The paths in a text's double braces; if it has no braces, the text itself. */
 function pathsOf(text: string): readonly string[] {
   return text.includes('{{') ? [...text.matchAll(placeholder)].map(([, path = '']) => path) : [text];
 }
 
-/** As `compilePropertyPath` reads it: a name may contain dots. */
+/** Records what a path reads. As in `compilePropertyPath`, a property's name may contain dots. */
 function addPath(
   found: { isAll: boolean; readonly own: Set<string>; readonly custom: Set<string> },
   path: string,

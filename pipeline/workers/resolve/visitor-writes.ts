@@ -2,12 +2,12 @@ import pLimit from 'p-limit';
 import type { AccountPart, LeftPart, ResolvedPart, Turn } from './resolve-part.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
-/** Maximum number of concurrent statements of slow or failing accounts; all other connections are for the others. */
+/** Maximum number of concurrent statements for slow or failing accounts; other accounts use all other connections. */
 const apartAtOnceMax = 2;
 
 export type VisitorWritesOptions = {
   readonly writesAtOnceMax: number;
-  /** Receives each batch whose visitors are written. */
+  /** Called with each batch whose visitors were written. */
   onResolved(resolved: ResolvedPart): void;
   onFailure(error: unknown): void;
 };
@@ -21,7 +21,7 @@ export class VisitorWrites {
   readonly #accounts = new Set<string>();
   readonly #parts = new Set<LeftPart>();
   readonly #together = new Set<Promise<void>>();
-  /** Accounts for whose visitors the database failed. Their statements have a queue of their own. */
+  /** Accounts for whose visitors the database failed. Their statements have a separate queue. */
   readonly #accountsApart = new Set<string>();
   readonly #apart = new Set<Promise<void>>();
   readonly #turnApart: Turn = pLimit(apartAtOnceMax);
@@ -48,7 +48,7 @@ export class VisitorWrites {
     return [...this.#together, ...this.#apart];
   }
 
-  /** Starts to write; resolves when another batch may follow. */
+  /** Starts to write the visitors of a batch; resolves when another batch may follow. */
   async write(left: LeftPart): Promise<void> {
     for (const accountId of left.accounts) this.#accounts.add(accountId);
     this.#track(this.#together, () => this.#writeTogether(left));
@@ -79,7 +79,7 @@ export class VisitorWrites {
     this.#parts.delete(left);
     if (resolved !== undefined) return this.#written(left, resolved);
     const parts = left.byAccount();
-    // Each account by itself, all at once, which shows the failing account.
+    // Each account is written by itself, all at the same time, which shows for which account the database fails.
     for (const part of parts) {
       if (parts.length === 1) {
         this.#accountsApart.add(part.accountId);

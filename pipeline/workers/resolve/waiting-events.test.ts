@@ -51,7 +51,7 @@ test('waiting events: each event is taken once, in order within its account, and
   );
 });
 
-/** Lines of one account that follow each other are added as one. */
+/** Adds neighbouring lines of the same account with one call. */
 function addTogether(waiting: WaitingEvents, accounts: readonly string[]): void {
   for (let line = 0; line < accounts.length;) {
     const id = accounts[line] ?? '';

@@ -5,28 +5,28 @@ import type { IngestDeadLetter } from './dead-letters.ts';
 /** An accepted frame as the log has it. */
 export type StoredFrame = Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>;
 
-/** The place of an event in the log. */
+/** Where an event is in the log. */
 export type Origin = { readonly frame: StoredFrame; readonly line: number };
 
-/** A place in a frame. */
+/** A range of bytes in a frame. */
 type Place = {
   /** The frame's bytes. */
   readonly bytes: Buffer;
   readonly start: number;
-  /** Position of its line end. */
+  /** Position of the line end after the range. */
   readonly end: number;
 };
 
-/** An event whose turn it is, found in its frame and not parsed. */
+/** An event that was taken for a batch: found in its frame, but not parsed. */
 export type WaitingEvent = Place & {
   readonly origin: Origin;
-  /** The account in whose turn it waited; empty for an unreadable line with another layout. */
+  /** The account under which the event waited; empty for an unreadable line with another layout. */
   readonly accountId: string;
 };
 
 /**
- * Consecutive lines of a frame, all of one account. They are divided only when their turn comes, because garbage
- * collections copy every waiting object.
+ * Consecutive lines of a frame, all of one account. They are divided into events only when a batch takes them, because
+ * garbage collections copy every waiting object.
  */
 export type WaitingLines = Place & {
   readonly frame: StoredFrame;
@@ -38,7 +38,7 @@ export type WaitingLines = Place & {
 /** The waiting lines of an account. */
 type AccountLines = { lines: LinesLeft[]; bytes: number };
 
-/** Lines of which the first may have been taken already. */
+/** Waiting lines, of which batches may already have taken the first ones. */
 type LinesLeft = { -readonly [Key in keyof WaitingLines]: WaitingLines[Key] };
 
 /** Lines of a frame that become dead letters. */
@@ -53,17 +53,17 @@ const nobody: Accounts = new Set();
 
 export type PartLimits = {
   readonly eventsMax: number;
-  /** Maximum number of events of one account. */
+  /** Maximum number of events of one account in a batch. */
   readonly accountEventsMax: number;
 };
 
 /**
- * Events cut out of their frames that wait to be resolved. Accounts take turns: a batch has at most `accountEventsMax`
- * events of each, in order, so that the flood of one account does not delay the others of its partition.
+ * Events that wait to be resolved, cut out of their frames. Accounts take turns: a batch has at most `accountEventsMax`
+ * events of each account, in order, so that a flood of one account does not delay the others of its partition.
  */
 export class WaitingEvents {
   readonly #limits: PartLimits;
-  /** In the order of their turns. */
+  /** In the order in which the accounts take turns. */
   readonly #accounts = new Map<string, AccountLines>();
   #left: FrameLetters[] = [];
   #bytes = 0;
@@ -91,7 +91,7 @@ export class WaitingEvents {
     return this.#accounts.get(accountId)?.bytes ?? 0;
   }
 
-  /** Number of stretches of consecutive lines of one account: at least the number of its frames. */
+  /** Number of runs of consecutive lines of one account: at least the number of frames with its lines. */
   stretchesOf(accountId: string): number {
     return this.#accounts.get(accountId)?.lines.length ?? 0;
   }
@@ -107,7 +107,7 @@ export class WaitingEvents {
     this.#bytes += bytes;
   }
 
-  /** Removes and returns an account's lines in some of the frames, in order. */
+  /** Removes and returns an account's lines, in order, from the frames for which `isIn` is true. */
   remove(accountId: string, isIn: (frame: StoredFrame) => boolean): readonly WaitingLines[] {
     const waiting = this.#accounts.get(accountId);
     if (waiting === undefined) return [];
@@ -124,19 +124,19 @@ export class WaitingEvents {
     this.#left.push(letters);
   }
 
-  /** Whether anything waits for a batch that leaves out some accounts. */
+  /** Whether anything waits for the next batch if it leaves out some accounts. */
   hasOther(than: Accounts): boolean {
     if (this.#left.length > 0) return true;
     for (const accountId of this.#accounts.keys()) if (!than.has(accountId)) return true;
     return false;
   }
 
-  /** Takes the next batch, which leaves out some accounts; an empty batch if no other event waits. */
+  /** Takes the next batch, which leaves out the events of some accounts; empty if nothing else waits. */
   next(without: Accounts = nobody): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
     const events: WaitingEvent[] = [];
     let turns = this.#accounts.size;
-    // An account with more events goes to the end, and is met there again.
+    // An account with further events moves to the end of the Map; `turns` keeps this loop from reaching it twice.
     for (const [accountId, waiting] of this.#accounts) {
       if (turns === 0 || events.length >= eventsMax) break;
       turns -= 1;

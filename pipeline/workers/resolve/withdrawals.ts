@@ -11,22 +11,22 @@ import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visito
 import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 
-/** A visitor after an event. */
+/** A visitor as it is after an event. */
 type VisitorAfter = {
   readonly id: string;
   readonly properties: VisitorProperties;
-  /** This event created the visitor, so no earlier event of it can wait. */
+  /** Whether this event created the visitor: then no earlier event of the visitor can be waiting. */
   readonly created?: boolean;
 };
 
-/** An event's consent, and its time: the older of its own time and its receipt, in ms since the epoch. */
+/** An event that may state consent, and the earlier of its own time and its receipt, in ms since the epoch. */
 type Saying = { readonly touch: VisitorTouch; readonly saidAtMs: number };
 
-/** Announces withdrawn consents to all senders. */
+/** Announces changes of consent to all senders, so that they also apply to waiting events. */
 export type Withdrawals = {
   /** The changes that must be announced before the event is published. */
   changesOf(saying: Saying, visitor: VisitorAfter): readonly ConsentChange[];
-  /** Settles once the log has them. Rejects with the signal's reason. */
+  /** Resolves once the log has the changes. Rejects with the signal's reason. */
   announce(changes: readonly ConsentChange[], signal: AbortSignal): Promise<void>;
 };
 
@@ -38,14 +38,15 @@ export type WithdrawalsOptions = {
   readonly logger: Logger;
 };
 
-/** Visitors whose announced denials are remembered, at most: the stream might not have delivered them yet. */
+/** Maximum number of visitors whose announced denials are remembered: the stream might not have delivered them yet. */
 const announcedMax = 10_000;
 
 /**
- * A denial is announced if it is not the visitor's latest entry in the stream, whichever event shows it: the event of
- * the denial, the first one after a merge, or one that is resolved again after a crash. A grant is announced by its
- * event if the visitor had denied. So a visitor who never denied costs nothing. Global Privacy Control of a known
- * visitor counts as a denial of `$gpc`: it applies to waiting events, for the purposes that ask for it.
+ * A denial is announced if it is not the visitor's latest entry in the stream, whichever event shows it: the event that
+ * states the denial, the first event after a merge, or an event that is resolved again after a crash. A grant is
+ * announced if its event states it and the visitor had denied. So visitors who never denied cause no messages. Global
+ * Privacy Control of a known visitor counts as a denial of `$gpc`: it applies to waiting events too, for the purposes
+ * that follow the signal.
  */
 export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
   const { connection, visitors, erasures, plans, logger } = options;
@@ -79,7 +80,7 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
         if (!word && !isDenied(name)) denied[name] = false;
         else if (word && isSaid && (isDenied(name) || before?.has(name) === true)) granted[name] = true;
       }
-      // `$gpc` is a mark, which is not among the words.
+      // `$gpc` is not a purpose, so the loop over the purposes does not see it.
       const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
       if (hasGpc && !isDenied(consentMarks.gpc) && before?.has(consentMarks.gpc) !== true)
         denied[consentMarks.gpc] = false;

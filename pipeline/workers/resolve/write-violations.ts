@@ -20,16 +20,16 @@ export type ViolationRow = {
   readonly action: string;
   readonly severity: string;
   readonly firstAtMs: number;
-  /** Shape of a value that broke the rule; never a value. */
+  /** The shape of a value that broke the rule; never the value itself. */
   readonly sample: string;
 };
 
 export type CountedViolation = ViolationRow & { readonly count: number; readonly lastAtMs: number };
 
-/** Groups of an account in an hour; further ones are counted together, by their rule. */
+/** Maximum number of an account's groups per hour; violations of further ones are counted together, by their rule. */
 export const groupsPerHourMax = 2_000;
 const rowsPerStatement = 500;
-/** The console shows seven days; one day more is kept while an hour ends. */
+/** The console shows seven days; one more day is kept as a margin. */
 const keptHours = 8 * 24;
 const deletedAtOnceMax = 5_000;
 
@@ -38,8 +38,8 @@ export function createViolationStore(pool: Pool): ViolationStore {
 }
 
 /**
- * Adds counts to the table. Rows of one account and hour stay within the bound, except for rows that two writers add at
- * the same moment.
+ * Adds counts to the table. The rows of one account and hour stay within the limit, except for rows that two writers
+ * add at the same moment.
  */
 async function writeViolations(pool: Pool, counted: readonly CountedViolation[]): Promise<void> {
   for (let start = 0; start < counted.length; start += rowsPerStatement) {
@@ -66,8 +66,8 @@ function jsonOf({ hourAtMs, firstAtMs, lastAtMs, ...row }: CountedViolation): st
   return JSON.stringify({ ...row, hour, firstAt, lastAt });
 }
 
-// A known group is always counted; new groups beyond the bound become one. In the order of the key, so that two writers
-// never deadlock.
+// A group that exists is always counted; new groups beyond the limit are counted as one for each rule. Rows are written
+// in the order of the key, so that two writers never deadlock.
 const statement = `
   with given as (
     select (j->>'accountId')::uuid as account_id, (j->>'hour')::timestamptz as hour, j->>'rule' as rule, j->>'event' as event,

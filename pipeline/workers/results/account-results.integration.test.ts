@@ -52,7 +52,7 @@ test('results: events of an account are counted while an experiment runs, even i
   await rig.configure(account, experiments('Running'));
   await rig.configure(idle, experiments('Completed'));
   await accept('shown', impressionEvent, { experiment_id: 'e', variant_id: 'b' });
-  // The same exposure by a library of PostHog, and flags that are no exposure.
+  // The same exposure as a PostHog library sends it, and flags that are no exposure.
   const flag = (id: string, key: string, value: unknown): Promise<unknown> =>
     accept(id, '$feature_flag_called', { $feature_flag: key, $feature_flag_response: value });
   await flag('flag', 'button', 'B');

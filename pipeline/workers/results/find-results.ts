@@ -7,16 +7,18 @@ import type { ResultsBatch } from './results-batch.ts';
 
 /**
  * The event that PostHog's libraries capture when an application reads a flag (posthog.com/docs/experiments). It is an
- * exposure if the flag is an experiment and its value one of the variants.
+ * exposure if the flag is the key of an experiment, and its value the name of one of the variants.
  */
 const flagCalledEvent = '$feature_flag_called';
 
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Finds the events of frames that count for results. Lines that do not name such an event are never parsed. */
+/** Finds the events in a frame that count for results. Lines without the name of such an event are never parsed. */
 export type FindResults = (data: Uint8Array, batch: ResultsBatch) => void;
 
-/** Creates a finder of events that a plan counts. Impressions always count: their version might be unknown here yet. */
+/**
+ * Creates a finder of the events that a plan counts. Impressions always count: their version may be unknown here yet.
+ */
 export function createFindResults(plan: ResultsPlan): FindResults {
   const marks = markNames([impressionEvent, flagCalledEvent, ...plan.metrics.keys()]);
   return (data, batch) => {

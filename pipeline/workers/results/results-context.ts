@@ -17,7 +17,7 @@ export const resultsCounters = {
   write_retries: 'Times a write of results was retried',
 } as const;
 
-/** Reported figures that may fall. */
+/** Gauges of an actor that counts results. */
 export const resultsGauges = {
   frames_waiting: 'Frames of the account that wait to be counted',
   lag_seconds: 'Age of the last frame when it was received',
@@ -32,7 +32,7 @@ type ResultsCounts = Record<ResultsCounter, number>;
 
 export const createResultsCounts = (): ResultsCounts => zeros(resultsCounters);
 
-/** Values that the steps of counting an account's results share. */
+/** What the steps of counting an account's results share. */
 export type ResultsContext = {
   readonly accountId: string;
   /** When the account's live version was published, in ms since the epoch: a new consumer starts at that time. */
@@ -48,7 +48,7 @@ export type ResultsContext = {
   plan(): ResultsPlan | undefined;
   /** Records in the thread's black box that a turn of this actor begins. Called before each piece of work. */
   beginTurn(frames?: FramesAtWork): void;
-  /** Frames suspected since a thread died while it worked on them. */
+  /** Frames that are suspected because a thread died while it worked on them. */
   readonly suspicion: Suspicion;
 };
 

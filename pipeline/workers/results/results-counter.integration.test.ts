@@ -54,7 +54,7 @@ test('results: each visitor counts once, and only a conversion after the first e
     shown('early', 'a', 1),
     shown('other', 'b', 5),
   ]);
-  // Another partition may be ahead, so events that happened later arrive first.
+  // Another partition may be ahead: its events arrive first although they happened later.
   await rig.send(account, [bought('late', 9), bought('stranger', 9)], 1);
   await rig.send(account, [shown('late', 'a', 8), shown('end', 'b', 9)]);
   await expect
@@ -154,7 +154,7 @@ test('results: a chain of merged visitors counts once, with the conversion of th
   await rig.addVisitor(account, 'second', { mergedInto: 'last' });
   await rig.addVisitor(account, 'first', { mergedInto: 'second' });
   await rig.start(account);
-  // A visitor who took part under their first and second id, and is now known by the last.
+  // A visitor whose exposures name the first and second id, and who is now known by the last.
   await rig.send(account, [shown('first', 'b', 1), shown('second', 'a', 2), bought('last', 3), shown('other', 'a', 1)]);
   await expect
     .poll(() => rig.results(account), slow)

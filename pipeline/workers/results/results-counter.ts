@@ -14,10 +14,10 @@ import { storeResults } from './write-results.ts';
 export type ResultsCounterOptions = Omit<ResultsContext, 'counts' | 'signal'>;
 
 /**
- * Starts counting the results of an account's experiments: reads its resolved events with a consumer of its own and
- * keeps in PostgreSQL who was exposed and who converted. A frame is acknowledged once its results are written. It may
- * be delivered again, since repeated writes have no effect. While the database is unavailable, events wait in the log.
- * Other work is never delayed.
+ * Starts counting the results of an account's experiments: reads its resolved events with a separate consumer, and
+ * records in PostgreSQL who was exposed and who converted. A frame is acknowledged once its results are written. It may
+ * be delivered again, since repeated writes have no effect. While the database is unavailable, events wait in the log;
+ * no other work is delayed.
  */
 export async function startResultsCounter(options: ResultsCounterOptions): Promise<Actor<ResultsStat>> {
   const { accountId, connection, settings, logger, publishedAtMs, beginTurn, suspicion } = options;
@@ -80,7 +80,7 @@ class ResultsCounter {
     this.#reader.finish(messages);
   }
 
-  /** Finds the events that count; created again when the account's version has changed. */
+  /** Returns the finder of the events that count; it is created again when the account's version has changed. */
   #finder(): FindResults {
     const plan = this.#context.plan();
     if (plan !== undefined && plan !== this.#plan) {

@@ -1,9 +1,10 @@
 import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 
-/** Whether a version has anything to count, known without compiling it. */
+/** Whether a version has results to count; does not need the version to be compiled. */
 export function runsExperiments({ collections, unreadable }: LiveConfig): boolean {
-  // An unreadable experiment counts nothing for now; once readable, counting continues from its position in the log.
+  // An experiment that cannot be read counts nothing for now, but keeps the actor: counting continues once it can be
+  // read.
   const lost = unreadable.flatMap(({ collection, entity }) => (collection === 'experiments' ? [entity['status']] : []));
   const statuses: readonly unknown[] = [...collections.experiments.map(({ status }) => status), ...lost];
   return statuses.some((status) => status === 'Running' || status === 'Paused');
@@ -13,15 +14,15 @@ export function runsExperiments({ collections, unreadable }: LiveConfig): boolea
 export type ResultsPlan = {
   /** By event name: ids of the experiments for which the event is a conversion. */
   readonly metrics: ReadonlyMap<string, readonly string[]>;
-  /** Experiments by their keys, which are the names of PostHog's flags, with the ids of their variants by name. */
+  /** Experiments by key, which is the name of the flag for PostHog, with the ids of their variants by name. */
   readonly flags: ReadonlyMap<string, FlagExperiment>;
 };
 
 export type FlagExperiment = { readonly id: string; readonly variantIds: ReadonlyMap<string, string> };
 
 /**
- * What to count for an account's live version; undefined if no experiment is running or paused. A completed one counts
- * nothing: visitors who get its rollout take part in no experiment.
+ * Compiles what to count for an account's live version; undefined if no experiment is running or paused. A completed
+ * experiment counts nothing: visitors who get its rollout take part in no experiment.
  */
 export function compileResultsPlan(config: LiveConfig): ResultsPlan | undefined {
   const counted = [...compileExperimentPlan(config).byKey.values()].filter(({ status }) => status !== 'Completed');

@@ -2,9 +2,9 @@
 export const resultsSettings = {
   /** Maximum number of frames taken at a time. */
   framesPerTake: 32,
-  /** Visitors written by one statement. */
+  /** Maximum number of visitors written by one statement. */
   rowsPerWrite: 500,
-  /** A pause between two takes while little arrives, so that frames share a statement, in ms. */
+  /** Pause between two takes while few frames arrive, in ms, so that several frames share a statement. */
   lingerMs: 100,
   /** Time after which the log redelivers a frame that is not acknowledged, in ms. */
   ackWaitMs: 30_000,

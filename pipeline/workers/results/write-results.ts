@@ -10,8 +10,8 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsContext } from './results-context.ts';
 
 /**
- * Writes exposures of an account, at most one for each visitor and experiment, and returns how many were new. A visitor
- * has one row with the first exposure, so repeated ones change nothing.
+ * Writes exposures of an account, at most one for each visitor and experiment, and returns how many were new. The
+ * database keeps only a visitor's first exposure to an experiment, so repeated writes change nothing.
  */
 function writeExposures(pool: Pool, accountId: string, exposures: readonly Exposure[]): Promise<number> {
   return write(pool, accountId, async (client) => {
@@ -53,7 +53,10 @@ function writeConversions(pool: Pool, accountId: string, conversions: readonly C
   });
 }
 
-/** Writes nothing of erased visitors: an erasure waits for running writes, and writes check for earlier erasures. */
+/**
+ * Runs a write that stores nothing of erased visitors: an erasure waits for running writes, and each write checks for
+ * earlier erasures.
+ */
 function write(pool: Pool, accountId: string, work: (client: PoolClient) => Promise<number>): Promise<number> {
   return inTransaction(pool, async (client) => {
     await holdForWriting(client, [accountId]);
@@ -61,10 +64,10 @@ function write(pool: Pool, accountId: string, work: (client: PoolClient) => Prom
   });
 }
 
-// Rows that would change nothing are left out first: a conflict would lock them. Rows have one order, so that
-// concurrent writers do not deadlock. A session plans the statements once, perhaps while the tables are empty, and
-// still uses the plans when the tables have millions of rows. So each condition is a `select … limit 1`, which
-// PostgreSQL runs for one visitor at a time; an `exists` might become a join with all visitors of the account.
+// Rows that would change nothing are left out first: a conflict would lock them. Rows are sorted, so that concurrent
+// writers do not deadlock. A session plans each statement once, perhaps while the tables are empty, and still uses that
+// plan when the tables have millions of rows. So each condition is a `select … limit 1`, which PostgreSQL runs for one
+// visitor at a time; an `exists` might become a join with all visitors of the account.
 const notErased = `not ${isErasedSql('$1::uuid', 'k.visitor_id', 'k.received_at')}`;
 
 const exposuresStatement = `

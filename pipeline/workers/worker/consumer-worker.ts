@@ -17,23 +17,23 @@ export type FrameReaderOptions = {
   readonly consumer: DurableConsumer;
   /** Maximum number of frames pulled ahead. */
   readonly bufferedMax: number;
-  /** Maximum bytes of frames pulled ahead, exceeded by one frame at most. */
+  /** Maximum bytes of frames pulled ahead, exceeded by at most two frames of the largest size. */
   readonly bufferedBytesMax?: number;
-  /** Default true; false pulls only while the actor waits, see `PullConsumerOptions`. */
+  /** Default: true. If false, frames are pulled only while the actor waits for them, see `PullConsumerOptions`. */
   readonly pullsAhead?: boolean;
   readonly logger: Logger;
   /** Log fields that identify the consumer's actor. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Records the actor's turn, and the frames of its work. */
+  /** Records the start of a turn of the actor, with the frames that it works on. */
   beginTurn(frames?: FramesAtWork): void;
   readonly suspicion: Suspicion;
-  /** Stores a frame that is not to be worked on. Without it such a frame is skipped: it stays in its log. */
+  /** Stores a quarantined frame elsewhere. If undefined, such a frame is only skipped: it stays in its log. */
   quarantine?(frame: LogMessage): Promise<void>;
-  /** Called whenever a frame is missing that the log had acknowledged; without it there is no check. */
+  /** Called whenever a frame is missing that the log had acknowledged; if undefined, no frames are checked. */
   onLost?(): void;
 };
 
-/** Opens an actor's consumer, which takes it away from its previous reader. */
+/** Opens the consumer of an actor. Its previous reader then receives no more frames. */
 export async function openFrameReader(options: FrameReaderOptions): Promise<FrameReader> {
   const { connection, consumer, bufferedMax, bufferedBytesMax, pullsAhead = true, logger, fields, onLost } = options;
   const pullConsumer = await openPullConsumer(connection, {
@@ -49,7 +49,9 @@ export async function openFrameReader(options: FrameReaderOptions): Promise<Fram
   return new FrameReader(pullConsumer, options);
 }
 
-/** The frames of an actor's consumer: pulled ones, and those in flight, which were taken and are not finished. */
+/**
+ * The frames of an actor's consumer: those pulled ahead, and those in flight, which were taken and are not finished.
+ */
 export class FrameReader {
   /** Messages up to this sequence were delivered to an earlier actor, which may have worked on them. */
   readonly handedOutSeq: number;
@@ -78,7 +80,7 @@ export class FrameReader {
     return this.#pullConsumer.buffered;
   }
 
-  /** Waits for at least one frame and returns up to `max`; [] when closed. A turn of the actor begins. */
+  /** Waits for at least one frame and returns up to `max` frames; [] when closed. Begins a turn of the actor. */
   async take(max: number): Promise<readonly LogMessage[]> {
     const { beginTurn, quarantine } = this.#options;
     for (;;) {
@@ -92,13 +94,13 @@ export class FrameReader {
         this.finish([frame]);
       }
       if (frames.length === 0 && taken.length > 0) continue;
-      // Earlier unfinished frames are worked on as well.
+      // The turn includes earlier frames that are still in flight.
       beginTurn({ log: rangeOf([...this.#inFlight]) });
       return frames;
     }
   }
 
-  /** Whether frames are suspected since an earlier actor died with them: they are worked on one at a time. */
+  /** Whether the next frames may be suspected, since an earlier actor died with them: they are taken one at a time. */
   get isWatching(): boolean {
     return this.#isWatching;
   }
@@ -111,17 +113,17 @@ export class FrameReader {
     }
   }
 
-  /** Throws when the consumer has another owner, which is possible after a standstill. */
+  /** Throws if the consumer has another owner, which is possible after this process was paused. */
   confirm(): Promise<void> {
     return this.#pullConsumer.confirm();
   }
 
-  /** Takes nothing more. The next actor receives the unfinished frames first. */
+  /** Stops taking frames. The next actor receives the unfinished frames first. */
   close(): Promise<void> {
     return this.#pullConsumer.close();
   }
 
-  /** Keeps the frames in flight while `work` runs, however long: the log does not redeliver them. */
+  /** While `work` runs, however long it takes, keeps the log from redelivering the frames in flight. */
   async whileKeeping(work: () => Promise<void>): Promise<void> {
     let before: ReadonlySet<LogMessage> = new Set();
     const pulse = every(this.#options.consumer.ackWaitMs / 3, () => {
@@ -144,17 +146,17 @@ export class FrameReader {
 export type ConsumerWork<Stat extends string> = {
   /** Works until there is nothing more to take. */
   work(): Promise<void>;
-  /** Closes resources of the work other than the reader. */
+  /** Closes what the work has opened, except the reader. */
   close(): Promise<void>;
   stats(): Readonly<Record<Stat, number>>;
 };
 
-/** Time to hand frames back after the stop deadline has passed, in ms. */
+/** How long a stop may continue after its deadline, in ms, to return frames to the log. */
 const handBackMs = 250;
 
 /**
- * Runs an actor that works on the frames of one consumer. On a stop it takes no more and finishes the frames that it
- * took; at the deadline it is aborted, and a failure after that counts as the requested end.
+ * Runs an actor that works on the frames of one consumer. When stopped, it takes no more frames and finishes those that
+ * it took; at the deadline it is aborted, and a failure after that counts as the requested end.
  */
 export function runConsumerWorker<Stat extends string>(
   reader: FrameReader,
@@ -176,7 +178,7 @@ export function runConsumerWorker<Stat extends string>(
     stats,
     async stop(deadlineMs) {
       const late = setTimeout(() => reader.abort(new Error('shutdown deadline passed')), deadlineMs);
-      // A running statement cannot be cancelled: it ends by its own deadline, and a repetition is harmless.
+      // A running statement cannot be cancelled: it ends by its own deadline, and running it again is harmless.
       await withDeadline(Promise.allSettled([reader.close(), done]), deadlineMs + handBackMs);
       clearTimeout(late);
     },

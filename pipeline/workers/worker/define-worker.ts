@@ -1,19 +1,19 @@
 import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 
-/** A counter for each of a few values, under `<name>_<value>`; shown as one metric with a label. */
+/** A counter for each of a few values, reported as `<name>_<value>`; shown as one metric with a label. */
 export type CounterFamily = { readonly help: string; readonly label: string; readonly values: readonly string[] };
 
 /**
- * A counter for each name that an actor meets, under `<counter>:<name>`; shown as one metric with a label. The actor
- * bounds the number of names.
+ * A counter for each name that an actor meets, reported as `<counter>:<name>`; shown as one metric with a label. The
+ * actor limits the number of names.
  */
 export type NamedCounter = { readonly help: string; readonly label: string };
 
 /** The buckets where actors store their positions. */
 export type PlaceBuckets = { readonly health: Bucket; readonly positions: Bucket };
 
-/** A subject of the log that one actor uses alone. */
+/** A subject of the log that only one actor uses. */
 export type OwnSubject = { readonly stream: string; readonly subject: string };
 
 /** Which actors of a kind run: one for each partition of the log, or those that the live versions of accounts need. */
@@ -22,24 +22,24 @@ export type Wanted<Spec> =
   | {
       readonly by: 'account';
       specs(config: LiveConfig): readonly Spec[];
-      /** The spec of an actor that is no longer required, known only by its remains in the log. */
+      /** The spec of an actor that is no longer needed. Only what it left in the log is known of it. */
       specOf(key: string, accountId: string): Spec;
-      /** Its remains in the log, other than its consumer, that no later actor needs. */
+      /** What such an actor left in the log and no later actor needs, apart from its consumer. */
       leaves(key: string): readonly OwnSubject[];
-      /** Removes its position, if that is stored in addition to its consumer: a new actor starts at the beginning. */
+      /** Removes the actor's position, if stored in addition to its consumer: a new actor starts at the beginning. */
       forget?(buckets: PlaceBuckets, key: string): Promise<void>;
     };
 
 /** The durable consumer of an actor, by the actor's key. */
 export type ConsumerNames = {
   nameOf(key: string): string;
-  /** The key of a consumer's actor; undefined for any other consumer. */
+  /** The key of the actor that a consumer belongs to; undefined if the consumer belongs to no actor of this kind. */
   keyOf(name: string): string | undefined;
 };
 
 /**
- * A kind of worker with all its particulars. Placing, starting, counting, showing and retiring actors derive from this.
- * `Host` is what an actor needs of its thread.
+ * Everything that is particular to a kind of worker. Code that places, starts, counts, shows and retires actors uses
+ * only this definition. `Host` is what an actor needs from its thread.
  */
 export type WorkerDefinition<
   Spec extends { readonly kind: string },
@@ -51,23 +51,23 @@ export type WorkerDefinition<
   readonly kind: Spec['kind'];
   /** Distinguishes actors of the kind: their id is `<kind>-<key>`. */
   keyOf(spec: Spec): string;
-  /** Load of an actor, relative to other kinds, if no other of its kind is busy: some see each event, some a sample. */
+  /** Load of an actor, relative to other kinds, while no other of its kind is busy: some kinds read every event. */
   readonly weight: number;
   readonly wanted: Wanted<Spec>;
   readonly consumer: ConsumerNames;
-  /** The label the key has in metrics; undefined if only the sum over all actors is shown. */
+  /** The label that the key has in metrics; undefined if only the sum over all actors is shown. */
   readonly label: 'partition' | 'destination_id' | undefined;
   /** The counters of an actor, by their reported names, with their meanings. */
   readonly counters: Readonly<Record<Counter, string>>;
   readonly families: Families;
-  /** Counters for each account, reported under `<name>:<account id>`; shown as sums over all actors. */
+  /** Counters for each account, reported as `<name>:<account id>`; shown as sums over all actors. */
   readonly accountCounters?: Readonly<Record<string, string>>;
   /** Gauges for each account. */
   readonly accountGauges?: Readonly<Record<string, string>>;
   readonly namedCounters?: Readonly<Record<string, NamedCounter>>;
   /** Gauges. */
   readonly gauges: Readonly<Record<Gauge, string>>;
-  /** The counters of frames, and of their events, that an actor has read; undefined without such counters. */
+  /** Names of the counters of the frames that an actor has read, and of their events; undefined if it has none. */
   readonly framesRead: { readonly frames: NoInfer<Counter>; readonly events: NoInfer<Counter> } | undefined;
   start(spec: Spec, host: Host): Promise<Actor<NoInfer<Counter | Gauge | FamilyStat<Families>>>>;
 };
@@ -122,15 +122,15 @@ export function zeros<Name extends string>(
 
 /** A worker that runs on a thread. `Stat` names the numbers it reports. */
 export type Actor<Stat extends string = string> = {
-  /** Settles when the actor has ended: rejects when an error ended it, resolves after `stop`. */
+  /** Rejects when an error ended the actor; resolves when it has ended after `stop`. */
   readonly done: Promise<void>;
   stop(deadlineMs: number): Promise<void>;
-  /** Its numbers. May be the same, changing object: a copy each time would be most of an idle actor's cost. */
+  /** The actor's numbers. May be the same object, updated: a copy each time would be most of an idle actor's cost. */
   stats(): Readonly<Record<Stat, number>>;
-  /** The configuration of its account changed. */
+  /** Called when the configuration of the actor's account has changed. */
   reconfigured?(): void;
-  /** A tier of its retry log has new frames. */
+  /** Called when a tier of the actor's retry log has new frames. */
   retriesStored?(tier: number): void;
-  /** Events of its log up to a sequence have waited too long, or take too much room: it skips them. */
+  /** Skips events of the actor's log up to a sequence: they have waited too long, or take too much room. */
   passOver?(upToSeq: number): void | Promise<void>;
 };

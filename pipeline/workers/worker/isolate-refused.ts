@@ -1,8 +1,8 @@
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 
 /**
- * Writes a batch. If the database refuses a value for good, the batch is halved until only the item with that value is
- * left out and passed to `onRefused`. Throws any other failure.
+ * Writes a batch. If the database permanently refuses a value, the batch is halved until the item with that value is
+ * found: only this item is left out, and passed to `onRefused`. Throws any other failure.
  */
 export async function isolateRefused<Item>(
   items: readonly Item[],

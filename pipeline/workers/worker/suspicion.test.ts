@@ -8,7 +8,7 @@ test('suspicion: frames at work during a crash are isolated, and a frame that cr
   expect(first).toEqual({ log: { watched: { from: 4, to: 9 }, quarantined: [] }, retry: none });
   const second = suspectAfterDeath(first, { log: { from: 7, to: 7 } });
   expect(second.log).toEqual({ watched: { from: 4, to: 9 }, quarantined: [{ seq: 7 }] });
-  // The next death with only one watched frame at work quarantines that frame.
+  // If only one watched frame is at work when the thread dies again, that frame is quarantined.
   expect(suspectAfterDeath(second, { log: { from: 9, to: 9 } }).log.quarantined).toEqual([{ seq: 7 }, { seq: 9 }]);
 });
 

@@ -1,26 +1,26 @@
-/** Sequences of frames in a log, both included. */
+/** A range of frames in a log, by the first and the last sequence. */
 export type FrameRange = {
   readonly from: number;
   readonly to: number;
-  /** Set for one line of one frame: parked events are worked on one by one. */
+  /** Index of a line, set if only one line of one frame is at work, as for parked events. */
   readonly line?: number | undefined;
 };
 
-/** The frames of an actor's turn: those of the log it consumes, and of the retry log, each by its sequences. */
+/** The frames that an actor works on in a turn: those of the log that it consumes, and those of its retry log. */
 export type FramesAtWork = { readonly [Log in SuspectLog]?: FrameRange | undefined };
 
-/** The logs with an actor's frames: the one it consumes, and its retry log, where it has one. */
+/** The two logs whose frames an actor works on: the log that it consumes, and its retry log if it has one. */
 export const suspectLogs = ['log', 'retry'] as const;
 export type SuspectLog = (typeof suspectLogs)[number];
 
-/** A frame that is not worked on any more, or a line of it. */
+/** A frame that actors do not work on any more; with `line`, only that line of it. */
 export type QuarantinedFrame = { readonly seq: number; readonly line?: number | undefined };
 
-/** The suspected frames of one log after deaths of an actor's threads. */
+/** The suspected frames of one log, after threads of an actor have died. */
 export type LogSuspicion = {
-  /** An actor died with one of these: they are worked on one at a time. */
+  /** An actor died while it worked on at least one of these frames: they are now worked on one at a time. */
   readonly watched: FrameRange | undefined;
-  /** Actors died twice with each of these: they are stored as dead letters, and not worked on. */
+  /** Actors died twice while they worked on each of these frames: they become dead letters, and are not worked on. */
   readonly quarantined: readonly QuarantinedFrame[];
 };
 
@@ -33,12 +33,13 @@ export const noSuspicion: Suspicion = { log: nothingSuspected, retry: nothingSus
 /** The reason in the dead letter of a quarantined frame. */
 export const quarantineReason = 'quarantined: its thread died twice while it worked on this frame';
 
-/** Quarantined frames remembered for one actor, which is done with the oldest long before this limit. */
+/** Maximum number of quarantined frames remembered for one actor; it is done with the oldest long before this limit. */
 const quarantinedMax = 1_000;
 
 /**
- * The suspicion after the thread of an actor died while it worked on some frames. The first death isolates the frames.
- * A suspected frame that was alone at work at another death is quarantined.
+ * Returns what is suspected after the thread of an actor died while it worked on some frames. After the first death
+ * these frames are worked on one at a time. If the thread dies again while a suspected frame is the only one at work,
+ * that frame is quarantined.
  */
 export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | undefined): Suspicion {
   if (frames === undefined) return before;
@@ -51,7 +52,7 @@ export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | unde
   return { log: widened(before.log, frames.log), retry: widened(before.retry, frames.retry) };
 }
 
-/** The frame that a death shows to be at fault, and its log: the only frame at work, if it was suspected before. */
+/** The frame that certainly caused a death, and its log: it was suspected before, and is the only one at work. */
 export function convictedBy(
   before: Suspicion,
   frames: FramesAtWork,

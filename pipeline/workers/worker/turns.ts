@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** The work of one turn, in characters read or written, some nanoseconds each: about a millisecond. */
+/** The work of one turn, in characters read or written: about a millisecond, at some nanoseconds per character. */
 const turnUnitsMax = 128 * 1_024;
 
-/** Cost of reading or writing an event in addition to its characters, in the same units. */
+/** Cost of reading or writing an event, in the same units, in addition to its characters. */
 export const eventUnits = 512;
 
 /**
@@ -24,7 +24,7 @@ export class Turns {
     this.#waitTurn = waitTurn;
   }
 
-  /** Counts work. Returns a promise once the turn is over: await it, so that others go first. */
+  /** Counts work. Once the turn is over, returns a promise: await it, so that other actors go first. */
   spend(units: number): Promise<void> | undefined {
     this.#spent += units;
     if (this.#spent < turnUnitsMax) return undefined;

@@ -1,4 +1,4 @@
-/** A wait that ends when its time is over or at a ring; a ring before the wait ends it at once. */
+/** A wait that ends after a time or when `ring` is called; a ring before the wait ends it at once. */
 export class Wakeup {
   #hasRung = false;
   #end: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class Wakeup {
     this.#end?.();
   }
 
-  /** Waits at most `ms` for a ring since the last wait. Only one caller may wait at a time. */
+  /** Waits for a ring, at most `ms`; a ring since the last wait ends it at once. Only one caller may wait at a time. */
   async wait(ms = Infinity): Promise<void> {
     if (!this.#hasRung && ms > 0) await this.#waitFor(ms);
     this.#hasRung = false;

@@ -7,22 +7,22 @@ import type { PublishedPlanSettings } from './plan-settings.ts';
 /** A published entity: its id and stored body, with sealed secrets. */
 export type SnapshotEntity = { readonly id: string } & JsonObject;
 
-/** Entities by collection as they were stored, by this build, an earlier one or a later one. */
+/** Entities by collection, as this build, an earlier or a later build stored them. */
 export type StoredCollections = Readonly<Record<string, readonly SnapshotEntity[]>>;
 
-/** A source key by its SHA-256: keys themselves never leave PostgreSQL. */
+/** A source key, published only as its SHA-256: the keys themselves never leave PostgreSQL. */
 export type SourceKey = {
-  /** Lower-case hex of SHA-256 of the key's UTF-8. */
+  /** SHA-256 of the key in UTF-8, in lower-case hex. */
   readonly keyHash: string;
   readonly sourceId: string;
   readonly test: boolean;
 };
 
-/** The sealed secret of one source. */
+/** A source's secret for `userHash`, sealed. */
 export type SourceSecret = { readonly sourceId: string; readonly sealed: string };
 
 /**
- * The configuration of one account for gateways and pipelines: value of `account.<id>` in the CONFIG bucket. Its
+ * The configuration of one account for gateways and pipelines: the value of `account.<id>` in the CONFIG bucket. Its
  * collections are as stored; `shared/collections/live-config.ts` reads them.
  */
 export type AccountConfig<Collections = StoredCollections> = {
@@ -35,9 +35,9 @@ export type AccountConfig<Collections = StoredCollections> = {
   readonly collections: Collections;
   /** Secrets of sources for `userHash`, sealed for pipelines. */
   readonly sourceSecrets?: readonly SourceSecret[];
-  /** `IdentitySettings` as stored; absent for the defaults. */
+  /** `IdentitySettings` as stored; absent if the account uses the defaults. */
   readonly identity?: unknown;
-  /** Settings of the account, not of the version; absent if the account has none. `readPlanSettings` reads it. */
+  /** Settings of the account, not of the version; absent if the account has none. Read with `readPlanSettings`. */
   readonly planSettings?: PublishedPlanSettings;
 };
 
@@ -46,13 +46,13 @@ export type UnreadableEntity = {
   readonly collection: string;
   readonly id: string;
   readonly field: string;
-  /** As published: a restriction by entity may need its fields. */
+  /** The entity as published: a restriction that depends on the entity may need its fields. */
   readonly entity: SnapshotEntity;
-  /** Whether the entity stays in force with the field's default, because the field restricts nothing. */
+  /** Whether the entity is still used, with the field's default, because the field restricts nothing. */
   readonly isDefaulted: boolean;
 };
 
-/** The bytes of a configuration. Equal configurations have equal bytes. */
+/** Encodes a configuration. Equal configurations have equal bytes. */
 export function encodeAccountConfig(config: AccountConfig): Uint8Array {
   return encodeJson(config);
 }
@@ -62,7 +62,10 @@ export function sizeOfAccountConfig(config: AccountConfig): number {
   return Buffer.byteLength(JSON.stringify(config));
 }
 
-/** Reads a stored configuration. Throws for any other text and for a format that this build does not know. */
+/**
+ * Reads a stored configuration. Throws if the bytes are no configuration, or have a format that this build does not
+ * know.
+ */
 export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   const config: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   const format = isJsonObject(config) ? config['format'] : undefined;

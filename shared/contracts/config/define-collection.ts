@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static, TObject, TSchema, TUnion, TNull } from 'typebox';
 import type { JsonObject } from '../../runtime/json.ts';
 
-/** A field that names entities of another collection; `ids` reads them from a body. */
+/** A field that refers to entities of another collection; `ids` reads their ids from a body. */
 export type Reference = {
   readonly field: string;
   /** Name of the collection that the ids refer to. */
@@ -10,39 +10,39 @@ export type Reference = {
   ids(body: JsonObject): readonly string[];
 };
 
-/** A fault that a schema cannot express: the field and what is wrong with it. */
+/** A problem that a schema cannot express, and the field that has it. */
 export type FieldProblem = { readonly field: string; readonly problem: string };
 
-/** How entities of another build are read: see `readLiveCollections`. */
+/** How entities that another build stored are read: see `readLiveCollections`. */
 export type Reading = 'tolerant' | 'exact';
 
-/** One collection of the configuration: a file, and one line in the registry. */
+/** One collection of the configuration. Each has its own file, and one line in the registry. */
 export type Collection<Name extends string = string, Body extends TObject = TObject, How extends Reading = Reading> = {
   readonly name: Name;
   /** The word for one entity, in messages and documents. */
   readonly noun: string;
   /** How a new entity gets its id: a UUID, or a slug of its name. */
   readonly ids: 'uuid' | 'slug';
-  /** An account has at most one entity of the collection. */
+  /** Whether an account has at most one entity of the collection. */
   readonly single: boolean;
-  /** No two entities share a name, whatever its case. */
+  /** Whether no two entities may have the same name, ignoring case. */
   readonly uniqueNames: boolean;
-  /** Fields of which no two entities share a value. */
+  /** Fields whose values must be different in all entities. */
   readonly uniqueFields: readonly string[];
   /** All fields of a stored entity, apart from its id. */
   readonly body: Body;
   /** Values of the fields a client may leave out when it creates an entity. */
   readonly defaults: JsonObject;
   /**
-   * `exact`: an entity must fit the whole schema of this build, limits and words included, or it is not used. For
-   * entities that would cause harm if only a part of them took effect.
+   * If `exact`, an entity is used only if it fits the whole schema of this build, including limits and lists of words.
+   * This is for entities that would cause harm if only a part of them took effect.
    */
   readonly reading: How;
-  /** Fields that restrict nothing: a value that this build cannot read is replaced by the default. */
+  /** Fields that restrict nothing: if this build cannot read the value, the default is used instead. */
   readonly harmless: readonly string[];
-  /** Fields that are set at creation and never change: ignored in a PATCH. */
+  /** Fields that are set at creation and never change: a PATCH ignores them. */
   readonly fixed: readonly string[];
-  /** Fields that only the service sets: refused at creation, ignored in a PATCH. */
+  /** Fields that only the service sets: refused at creation, and ignored in a PATCH. */
   readonly readOnly: readonly string[];
   /** Whether a new version may include only some of the collection's entities, listed by id in `include`. */
   readonly allowlisted: boolean;
@@ -94,7 +94,7 @@ export function defineCollection<const Name extends string, Body extends TObject
   };
 }
 
-/** The value if it is text, else an empty text. */
+/** Returns a text unchanged, and an empty text for any other value. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -107,7 +107,7 @@ export const descriptionField = nullable(Type.String({ maxLength: 2_000 }));
 export const enabledStatus = Type.Enum(['Enabled', 'Disabled']);
 export type EnabledStatus = Static<typeof enabledStatus>;
 
-/** Ids of entities: at most `idsMax`, each one once. */
+/** A list of at most `idsMax` ids of entities, without repetitions. */
 export const idList = (idsMax = 1_000): ReturnType<typeof Type.Array<ReturnType<typeof Type.String>>> =>
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: idsMax, uniqueItems: true });
 

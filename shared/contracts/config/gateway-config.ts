@@ -7,7 +7,7 @@ import type { AccountConfig } from './account-config.ts';
  * gateways and pipelines report the same revisions.
  */
 
-/** The bytes of a gateway's configuration. Equal configurations have equal bytes. */
+/** Encodes a gateway's configuration. Equal configurations have equal bytes. */
 export function encodeGatewayConfig(config: AccountConfig, revision: number): Uint8Array {
   const { format, accountId, versionId, versionNumber, publishedAt, sourceKeys, collections } = config;
   return encodeJson({
@@ -31,5 +31,5 @@ export function gatewayConfigRevision(bytes: Uint8Array): number {
   return Number(revision ?? 0);
 }
 
-/** The name that the signature of a gateway's configuration covers; a signature for `accountId` is not valid there. */
+/** The name that a gateway configuration is signed for; a signature for the plain account id is not valid there. */
 export const gatewaySignee = (accountId: string): string => `gateway.${accountId}`;

@@ -3,9 +3,9 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** ExternalIds that an account may allow for one visitor, at most. */
+/** Maximum number of externalIds that an account may allow for one visitor. */
 const externalIdsLimit = 10;
-/** Identifiers of one visitor, at most, of all kinds and in every account. */
+/** Maximum number of identifiers of one visitor, of all kinds together, in every account. */
 const identifiersLimit = 1_000;
 const blockedValuesMax = 500;
 const blockedCharactersMax = 100;
@@ -86,11 +86,11 @@ const fields = Object.entries(identitySettings.properties).map(
   ([name, schema]) => [name as keyof IdentitySettings, Compile(schema)] as const,
 );
 
-/** Whether externalId ranks above userId: otherwise the second person on a device would become the first one. */
+/** Whether externalId ranks above userId. If it does not, a second person on a device is identified as the first. */
 export const isSafePriority = (priority: IdentitySettings['priority']): boolean =>
   priority.indexOf('externalId') < priority.indexOf('userId');
 
-/** Reads settings as stored or published, by this build or another one: an unreadable field gets its default. */
+/** Reads settings that this build or another one stored or published: an unreadable field gets its default. */
 export function readIdentitySettings(stored: unknown): IdentitySettings {
   if (!isJsonObject(stored)) return defaultIdentitySettings;
   const known = fields.filter(([name, schema]) => schema.Check(stored[name])).map(([name]) => [name, stored[name]]);

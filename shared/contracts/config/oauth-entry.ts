@@ -8,21 +8,24 @@ const instant = Type.Number({ minimum: 0 });
 
 const oauthEntry = Type.Object({
   v: Type.Literal(1),
-  /** The platform's last token. Earlier versions stored no `renewAtMs`, from which a process requests the next token. */
+  /**
+   * The platform's last token. From `renewAtMs` on, a process requests the next one; earlier versions stored no such
+   * time.
+   */
   token: Type.Optional(
     Type.Object({ accessToken: Type.String(), expiresAtMs: instant, renewAtMs: Type.Optional(instant) }),
   ),
   /** The platform's newest refresh token, if the platform issues a new one with each token. */
   refreshToken: Type.Optional(Type.String()),
-  /** A process is requesting a token. Until this time other processes wait for the result. */
+  /** Set while a process requests a token. Until this time, other processes wait for the result. */
   askedUntilMs: Type.Optional(instant),
-  /** The platform refused a token. No process requests one before `untilMs`. */
+  /** Set after the platform refused a token. Before `untilMs`, no process requests another one. */
   refusal: Type.Optional(Type.Object({ reason: Type.String(), untilMs: instant })),
 });
 
 /**
- * The access token of one grant, shared by all processes: value of `token.<hash of the grant>` in the TOKENS bucket,
- * sealed. Times are in ms since the epoch.
+ * The access token of one grant, shared by all processes: the sealed value of `token.<hash of the grant>` in the TOKENS
+ * bucket. Times are in ms since the epoch.
  */
 export type OAuthEntry = Static<typeof oauthEntry>;
 
@@ -35,7 +38,7 @@ export function encodeOAuthEntry(entry: OAuthEntry, box: SecretBox, key: string)
   return Buffer.from(box.seal(JSON.stringify(entry), `oauth/${key}`));
 }
 
-/** Undefined if there is no entry, another key sealed it, or its format is unknown. */
+/** Returns undefined if there is no entry, another key sealed it, or its format is unknown. */
 export function decodeOAuthEntry(bytes: Uint8Array | undefined, box: SecretBox, key: string): OAuthEntry | undefined {
   if (bytes === undefined) return undefined;
   try {

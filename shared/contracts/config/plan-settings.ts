@@ -12,7 +12,7 @@ const severity = Type.Enum([...planSeverities], {
   description: 'Info is counted. Warning is shown on the overview. Error is shown there first and raises an alert.',
 });
 
-/** A whole event can neither be omitted nor redacted. */
+/** The actions leave out Omit and Redact, which do not apply to a whole event. */
 export const unknownEventsSetting = Type.Object(
   {
     action: Type.Enum(['Report', 'Quarantine', 'Drop'], {
@@ -56,12 +56,12 @@ export const defaultPlanSettings: PlanSettings = {
   unknownProperties: { action: 'Report', severity: 'Info' },
 };
 
-/** Settings written by another build, with values that this build may not know. */
+/** Settings that another build may have written, with values that this build may not know. */
 export type PublishedPlanSettings = {
   readonly [Name in keyof PlanSettings]: { readonly action: string; readonly severity: string };
 };
 
-/** Reads settings as stored, by this build or another; a missing field gets its default. */
+/** Reads settings that this build or another one stored; a missing field gets its default. */
 export function readPlanSettings(stored: unknown): PublishedPlanSettings {
   const given = isJsonObject(stored) ? stored : {};
   const setting = (name: keyof PlanSettings) => {

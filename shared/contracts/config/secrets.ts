@@ -3,16 +3,18 @@ import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { optionalSecret, secret } from '../../runtime/variables.ts';
 
 /**
- * Text sealed with AES-256-GCM: `enc:v1:`, the id of the key, a dot, and base64url of nonce, tag and cipher text. Text
- * that was sealed by builds without key ids has neither id nor dot.
+ * Seals texts with AES-256-GCM. A sealed text is `enc:v1:`, the id of the key, a dot, and nonce, tag and cipher text in
+ * base64url. Texts that were sealed by builds without key ids have neither id nor dot.
  */
 export type SecretBox = {
-  /** Id of the key that seals; it reveals nothing about the key. */
+  /** Id of the key with which texts are sealed; it reveals nothing about the key. */
   readonly keyId: string;
 
-  /** `context` binds the cipher text to its place (account, entity, key): it opens only with the same context. */
+  /** `context` says where the text belongs (account, entity, key): it can only be opened with the same context. */
   seal(plain: string, context: string): string;
-  /** Opens with any of the keys. Throws SecretError if none of them sealed it, or if the context is another one. */
+  /**
+   * Opens a text with any of the keys. Throws SecretError if none of them sealed it, or if the context is different.
+   */
   open(sealed: string, context: string): string;
 };
 
@@ -35,14 +37,14 @@ export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(prefix);
 }
 
-/** Beginning of a text sealed with this key. */
+/** How every text begins that was sealed with this key. */
 export function sealedBy(keyId: string): string {
   return `${prefix}${keyId}.`;
 }
 
 /**
- * `current` seals and opens; `others` only open, such as the previous key while its texts are being sealed again. Each
- * key is 32 bytes, base64 or base64url. Throws SecretError for any other key.
+ * The `current` key seals and opens; `others` only open, such as the previous key until its texts have been sealed
+ * again. Each key is 32 bytes, base64 or base64url. Throws SecretError for any other key.
  */
 export function createSecretBox(current: string, ...others: readonly string[]): SecretBox {
   return boxOf(

@@ -52,7 +52,7 @@ test('signed configuration: a build that knows no signatures reads a signed docu
   expect(decodeAccountConfig(signed)).toMatchObject(config);
   expect(Buffer.from(withoutSignature(signed))).toEqual(Buffer.from(document));
   expect(withoutSignature(document)).toBe(document);
-  // The field alone, or a part of it, is not a signed document.
+  // The signature field alone, or a part of it, is not a signed document.
   const fieldAt = Buffer.from(signed).lastIndexOf(',"signature"');
   for (const field of [signed.subarray(fieldAt), signed.subarray(fieldAt + 1)])
     expect(withoutSignature(field)).toBe(field);
@@ -65,7 +65,7 @@ test('signed configuration: a document with any byte changed is refused', () => 
     fc.property(fc.nat({ max: signed.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, by) => {
       const changed = Buffer.from(signed);
       changed[at] = (changed[at] ?? 0) ^ by;
-      // The last character of a signature has unused bits.
+      // A change of the unused bits in a signature's last character leaves the document the same, and is accepted.
       const isSame = Buffer.from(signer.open('a', changed)?.document ?? []).equals(document);
       expect(isSame || !accepts(trustOf(signer), changed)).toBe(true);
     }),

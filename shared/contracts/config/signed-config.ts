@@ -5,13 +5,13 @@ import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { optionalSecret, optionalText } from '../../runtime/variables.ts';
 
 /*
- * A signed configuration is the JSON text of the configuration with one more field at its end: `,"signature":"<when, ms
- * since the epoch>.<Ed25519, base64url>"}`. Builds without signatures ignore the field. The signature covers the
- * account (`gateway.<account>` in a gateway's configuration), the time and the text without the field. So a document is
- * valid for its account only, and a reader refuses a document that is older than its own.
+ * A signed configuration is the JSON text of the configuration with one more field at its end: `,"signature":"<time of
+ * signing, ms since the epoch>.<Ed25519, base64url>"}`. Builds without signatures ignore the field. The signature
+ * covers the account (`gateway.<account>` in a gateway's configuration), the time and the text without the field. So a
+ * document is valid for its account only, and a reader refuses a document that is older than its own.
  */
 
-/** Undefined without CONFIG_SIGNING_KEY. Throws CannotStartError for a key that is not Ed25519. */
+/** Returns undefined without CONFIG_SIGNING_KEY. Throws CannotStartError for a key that is not Ed25519. */
 export const { variables: configSigningEnv, read: createConfigSigner } = defineSettings(
   fromEnv(
     {
@@ -24,7 +24,7 @@ export const { variables: configSigningEnv, read: createConfigSigner } = defineS
   ),
 );
 
-/** Without CONFIG_PUBLIC_KEYS the result accepts everything. Throws CannotStartError for keys that are not Ed25519. */
+/** If CONFIG_PUBLIC_KEYS is not set, accepts every document. Throws CannotStartError for keys that are not Ed25519. */
 export const { variables: configTrustEnv, read: createConfigTrust } = defineSettings(
   fromEnv(
     {
@@ -43,9 +43,9 @@ export type OpenedConfig = { readonly document: Uint8Array; readonly signedAtMs:
 /** Signs an account's published documents. */
 export type ConfigSigner = {
   sign(accountId: string, document: Uint8Array, signedAtMs: number): Uint8Array;
-  /** Undefined if the bytes have no signature of this key for this account. */
+  /** Returns undefined if the bytes have no signature of this key for this account. */
   open(accountId: string, bytes: Uint8Array): OpenedConfig | undefined;
-  /** The key that readers verify with, PEM. */
+  /** The public key with which readers verify, PEM. */
   readonly publicKey: string;
 };
 
@@ -54,10 +54,11 @@ export class UntrustedConfigError extends Error {
   readonly code = 'untrusted_config';
 }
 
-/** Decides which configurations a process accepts. One per process: it remembers the newest time of each account. */
+/** Decides which configurations a process accepts; remembers for each account the newest time of signing. */
 export type ConfigTrust = {
   /**
-   * Undefined bytes: the account's entry was deleted. Throws UntrustedConfigError for a document that must not be used.
+   * Throws UntrustedConfigError for a document that must not be used, and for undefined bytes, which mean that the
+   * account's entry was deleted.
    */
   accept(accountId: string, bytes: Uint8Array | undefined): void;
 };
@@ -83,7 +84,7 @@ function signerOf(pem: string): ConfigSigner {
   };
 }
 
-/** A new private key for CONFIG_SIGNING_KEY: Ed25519, PEM. */
+/** Creates a private key for CONFIG_SIGNING_KEY: Ed25519, PEM. */
 export const newConfigSigningKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
@@ -93,7 +94,7 @@ function trustOf(pem: string): ConfigTrust {
   const blocks = pem.match(keyBlock);
   if (blocks === null) throw notEd25519('CONFIG_PUBLIC_KEYS');
   const keys = blocks.map((block) => readKey('CONFIG_PUBLIC_KEYS', () => createPublicKey(block)));
-  // One entry per account: only signed documents are recorded.
+  // Times of signing by account. Unsigned documents add no entry.
   const newest = new Map<string, number>();
   return {
     accept(accountId, bytes) {

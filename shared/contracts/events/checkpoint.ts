@@ -6,18 +6,18 @@ import { bytesPerHash } from './event-hash.ts';
 const Seq = Type.Integer({ minimum: 0 });
 
 const CheckpointHeadSchema = Type.Object({
-  /** Creation time of EVENTS: a sequence means nothing in another stream of that name. */
+  /** Creation time of EVENTS: its sequences mean nothing in another stream with the same name. */
   log: Type.String(),
-  /** The checkpoint has the ids of all frames of its partition in EVENTS in this range of sequences. */
+  /** The checkpoint has the ids of the partition's frames in EVENTS from sequence `from` to sequence `to`. */
   from: Seq,
   to: Seq,
-  /** A frame of EVENTS: while it exists, so do all frames written before it. Missing if no frame was written yet. */
+  /** A frame of EVENTS: while it exists, the log has lost no frame before it. Missing if no frame was written yet. */
   witness: Type.Optional(Type.Object({ seq: Seq, msgId: Type.String() })),
-  /** Sequence of the oldest checkpoint that was needed when this one was written; missing if that is this one. */
+  /** Sequence of the oldest checkpoint that was needed when this one was written; missing if this one is the oldest. */
   first: Type.Optional(Seq),
   /** Number of ids in all checkpoints that are needed. */
   ids: Seq,
-  /** Time window of the deduplication table that the checkpoints describe. */
+  /** Time window of the deduplication table that the checkpoints belong to, in ms. */
   windowMs: Type.Number(),
   idsMax: Type.Number(),
 });
@@ -35,7 +35,7 @@ const headCheck = Compile(CheckpointHeadSchema);
 /** A run begins with its time (a double) and its number of ids (32 bits). */
 const runHeadBytes = 12;
 
-/** Reads the head; undefined for a head that this build cannot use. */
+/** Reads the head of a checkpoint; undefined if this build cannot use it. */
 export function parseCheckpointHead(text: string | undefined): CheckpointHead | undefined {
   if (text === undefined) return undefined;
   try {

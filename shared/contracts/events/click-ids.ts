@@ -1,7 +1,9 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 
-/** Parameters that ad platforms and affiliate networks add to the address that a click on one of their ads leads to. */
+/**
+ * Parameters that ad platforms and affiliate networks add to the address of the page that a click on an ad leads to.
+ */
 export const clickParameters = [
   'fbclid',
   'gclid',
@@ -42,7 +44,7 @@ export const clickParameters = [
   'taboola_cid',
 ] as const;
 
-/** Cookies with which ad platforms recognise a browser, or store a click, on their customers' pages. */
+/** Cookies that ad platforms set on their customers' pages, to recognise a browser or to store a click. */
 export const clickCookies = [
   '_fbc',
   '_fbp',
@@ -66,8 +68,8 @@ export const clickCookies = [
 ] as const;
 
 /**
- * The visitor property with the ids of ad clicks: the last id of each name, and when it was first seen. A purchase has
- * no click id of its own, but the visitor's landing page had one.
+ * The visitor property with the ids of ad clicks: the last id of each name, and when it was first seen. A purchase
+ * usually has no click id itself, but the visitor's landing page had one.
  */
 export const clickIdsProperty = 'click_ids';
 
@@ -100,8 +102,8 @@ export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<s
 }
 
 /**
- * The visitor's ids after an event: the last id of each name, with the time it was first seen. The same object when
- * nothing changes.
+ * Returns the visitor's ids after an event: the last id of each name, and when it was first seen. Returns the same
+ * object if nothing changes.
  */
 export function mergeClickIds(current: unknown, given: JsonObject): JsonObject {
   const before = isJsonObject(current) ? current : {};

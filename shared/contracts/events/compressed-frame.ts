@@ -3,15 +3,19 @@ import { FrameError, asBuffer } from './frame.ts';
 
 /**
  * A frame of resolved events may be compressed: a mark, its decompressed size, and the compressed bytes in zlib's
- * format (RFC 1950), whose checksum detects damage. No line begins with the mark, so the first byte shows the form.
+ * format (RFC 1950), whose checksum detects damage. No line begins with the mark, so the first byte shows whether a
+ * frame is compressed.
  */
 const mark = 0x01;
 const headBytes = 5;
 
-/** Decompressed size of a frame, at most: twice the size at which a resolver closes a frame. */
+/** Maximum decompressed size of a frame: twice the size at which a resolver closes a frame. */
 export const openedBytesMax = 1024 ** 2;
 
-/** The compressed frame; the same bytes if compression saves nothing, or if the frame is larger than a reader opens. */
+/**
+ * Compresses a frame. Returns it unchanged if compression saves nothing, or if readers would not open a frame of its
+ * size.
+ */
 export function compressFrame(frame: Uint8Array): Uint8Array {
   if (frame.length > openedBytesMax) return frame;
   const deflated = deflateSync(frame, { level: constants.Z_BEST_SPEED });
@@ -22,7 +26,8 @@ export function compressFrame(frame: Uint8Array): Uint8Array {
 }
 
 /**
- * The decompressed size in a frame's head; the frame's own size if it is not compressed, or larger than a reader opens.
+ * The decompressed size of a frame, from its head; the size of the frame itself if it is not compressed, or is larger
+ * than readers open.
  */
 export function openedBytes(frame: Uint8Array): number {
   if (!isCompressed(frame)) return frame.length;
@@ -56,11 +61,11 @@ function inflate(deflated: Uint8Array, bytesMax: number): { readonly opened: Buf
   try {
     const result: unknown = inflateSync(deflated, {
       maxOutputLength: Math.max(1, bytesMax),
-      // One chunk for everything, with spare room, by which zlib detects the end.
+      // A single chunk holds everything. It has a byte to spare, without which zlib would not detect the end.
       chunkSize: Math.max(chunkBytesMin, bytesMax + 1),
       info: true,
     });
-    // The types do not cover the result with `info`.
+    // With `info`, the result has another shape, which the library's types do not describe.
     const { buffer, engine } = result as {
       readonly buffer: Buffer;
       readonly engine: { readonly bytesWritten: number };

@@ -1,20 +1,20 @@
 import { isJsonObject } from '../../runtime/json.ts';
 
 /**
- * Decisions by lower-case name of a purpose or id of a category: true allows, false denies. Names that begin with `$`
- * describe where the decisions came from, see `consentMarks`.
+ * Decisions by the lower-case name of a purpose or the id of a category: true allows, false denies. Names that begin
+ * with `$` describe where the decisions came from, see `consentMarks`.
  */
 export type ConsentWords = Readonly<Record<string, boolean>>;
 
-/** Marks among an event's words. No purpose has such a name. */
+/** Names in `ConsentWords` that mark where the decisions came from. No purpose has such a name. */
 export const consentMarks = {
-  /** Segment's categoryPreferences: an unnamed category is denied. */
+  /** Segment's categoryPreferences: a category that they do not name is denied. */
   segment: '$segment',
   /** RudderStack's consentManagement. */
   rudderstack: '$rudderstack',
-  /** One granted purpose of a destination suffices: RudderStack's resolutionStrategy `or`. */
+  /** RudderStack's resolutionStrategy `or`: it is enough that one purpose of a destination is granted. */
   any: '$any',
-  /** The browser's Global Privacy Control. */
+  /** The Global Privacy Control signal of the browser. */
   gpc: '$gpc',
 } as const;
 
@@ -26,13 +26,13 @@ export type GppOptOut = (typeof gppOptOuts)[number];
 export const googleConsentTypes = ['ad_storage', 'ad_user_data', 'ad_personalization'] as const;
 export type GoogleConsentType = (typeof googleConsentTypes)[number];
 
-/** The visitor's answer for each consent type. */
+/** The visitor's decision for each consent type. */
 export type ConsentMode = Readonly<Partial<Record<GoogleConsentType, 'GRANTED' | 'DENIED'>>>;
 
 /** The decisions, and the number of unreadable values. */
 export type ReadConsent = { readonly words: Record<string, boolean>; readonly unreadable: number };
 
-/** Names read, at most. */
+/** Maximum number of names that are read. */
 const namesMax = 200;
 const nameCharactersMax = 250;
 const texts: ReadonlyMap<string, boolean> = new Map([
@@ -42,7 +42,7 @@ const texts: ReadonlyMap<string, boolean> = new Map([
 
 /**
  * Reads a `consent` object: names with booleans or `granted` and `denied`, and the lists `accepted_categories` and
- * `rejected_categories`. Null, absent and `""` mean no decision; of two decisions on one name the denial wins.
+ * `rejected_categories`. Null, absent and `""` mean no decision; if a name is both granted and denied, the denial wins.
  */
 export function readConsentWords(consent: unknown): ReadConsent {
   const read = { words: {} as Record<string, boolean>, unreadable: 0 };
@@ -63,8 +63,8 @@ export function readConsentWords(consent: unknown): ReadConsent {
 }
 
 /**
- * Reads an event's own consent: our `consent` object, Segment's `context.consent` or RudderStack's
- * `context.consentManagement`. No words if there is none.
+ * Reads the consent that an event states: in our `consent` object, Segment's `context.consent` or RudderStack's
+ * `context.consentManagement`. The words are empty if there is none.
  */
 export function readOwnConsent(consent: unknown): ReadConsent {
   if (!isJsonObject(consent)) return readConsentWords(consent);

@@ -17,7 +17,7 @@ export type DeadLetter = {
   /** Ms since the epoch. */
   readonly firstAttemptAt: number;
   readonly lastAttemptAt: number;
-  /** The last request without possible secrets: no path, query, header or body. */
+  /** A summary of the last request without what may be secret: it has no path, query, header or body. */
   readonly request?: RequestSummary;
   /** The last request and its answer. Undefined if no request was made, and in letters of earlier builds. */
   readonly exchange?: Exchange;
@@ -33,7 +33,7 @@ export type RequestSummary = {
   readonly status?: number;
 };
 
-/** `event` is a parsed event, or its line in the log, which is kept byte for byte. */
+/** `event` is a parsed event, or an event's line in the log, which is kept byte for byte. */
 export function encodeDeadLetter({
   event,
   ...about
@@ -60,19 +60,19 @@ export function decodeDeadLetter(data: Uint8Array): DeadLetter | undefined {
     : undefined;
 }
 
-/** Headers of a dead letter of ingest, whose payload is the unreadable bytes as received. */
+/** Headers of a dead letter of ingest. Its payload is the unprocessable bytes as received. */
 export const ingestDeadLetterHeaders = {
   reason: 'Sluice-Reason',
-  /** `<sequence>` or `<sequence>.<line>` in the ingest stream. */
+  /** The place in the ingest stream: `<sequence>` of a frame, or `<sequence>.<line>`. */
   origin: 'Sluice-Origin',
-  /** `<n>/<of>` if a payload was divided to fit into messages. */
+  /** `<n>/<of>` if the payload was divided because it is too large for one message. */
   part: 'Sluice-Part',
 } as const;
 
 /** Selects dead letters of a destination by reason, by the platform's answer, and by the time of the last attempt. */
 export type DeadLetterFilter = {
   readonly reason?: string | undefined;
-  /** The platform's message, compared as a whole. */
+  /** The platform's message; only the whole message matches. */
   readonly message?: string | undefined;
   readonly eventIds?: readonly string[] | undefined;
   /** Ms since the epoch; the last attempt was at or after it. */

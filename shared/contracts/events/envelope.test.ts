@@ -87,7 +87,7 @@ test('accountOfLine: agrees with readEnvelope on lines as the gateway writes the
     fc.property(id, fc.string(), fc.boolean(), (account, source, isTest) => {
       const prefix = envelopePrefix({ account, source, test: isTest });
       const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1 }), '{"event":"E","account":"b"}');
-      // The account is found at any position of the line, and bytes after the line are not read.
+      // The account is found wherever the line starts in the bytes, and bytes after the line are not read.
       const bytes = Buffer.from(`before\n${line}\n"behind"`);
       const [start, end] = [7, bytes.lastIndexOf('\n')];
       const accountEnd = accountEndOfLine(bytes, start, end);

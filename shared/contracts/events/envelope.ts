@@ -5,45 +5,48 @@ import { assertId } from '../subjects.ts';
 import { FrameError, frameLines, parseLine } from './frame.ts';
 import { refusedVersion } from '../log-format.ts';
 
-/** An accepted event on its way from the gateway to the resolver, as the client sent it, with the gateway's fields. */
+/** An accepted event between the gateway and the resolver: as the client sent it, with the gateway's fields. */
 export type Envelope = {
-  /** 2 if it was released from quarantine, see `releasedLine`. */
+  /** 2 if the event was released from quarantine, see `releasedLine`. */
   readonly v: 1 | 2;
   readonly kind: EnvelopeKind;
-  /** The event's id: the client's distinctId, else an id that the gateway generated. */
+  /** The event's id: the client's distinctId, or else an id that the gateway generated. */
   readonly id: string;
   readonly account: string;
   readonly source: string;
-  /** When the gateway accepted it, in ms since the epoch. */
+  /** When the gateway accepted the event, in ms since the epoch. */
   readonly at: number;
   readonly test?: true;
-  /** How many times it was released from quarantine. */
+  /** How many times the event was released from quarantine. */
   readonly release?: number;
   /** The client's address and User-Agent, unless the source excludes them. */
   readonly ip?: string;
   readonly ua?: string;
   /** W3C traceparent of the request, if it had one. */
   readonly trace?: string;
-  /** The request had `Sec-GPC: 1`: Global Privacy Control of the browser, or of a server that forwards it. */
+  /** Set if the request had `Sec-GPC: 1`: Global Privacy Control of the browser, or of a server that forwards it. */
   readonly gpc?: true;
   /**
    * Probability of a bot, 0 to 100; present if the source's bot control needs it. See shared/admission/bot-score.ts.
    */
   readonly bot?: number;
-  /** Fields of the batch for all of its rows; the row's own fields win. */
+  /** The batch's fields that apply to all of its rows; if a row has the same field, the row's applies. */
   readonly ctx?: BatchContext;
-  /** The client's JSON object, a track payload, an identify payload or one batch row; its token is blanked. */
+  /**
+   * The client's JSON object: a track payload, an identify payload or one batch row. Its token is overwritten with
+   * blanks.
+   */
   readonly body: EnvelopeBody;
 };
 
 export type EnvelopeKind = 'track' | 'identify';
 
-/** Only fields of `payloadFields` can be read from a body. */
+/** The type allows reading only fields of `payloadFields`. */
 export type EnvelopeBody = { readonly [Name in PayloadFieldName]?: unknown };
 
 /**
- * The event that merges two ids of one person: its externalId is the previous id, `external_id` of its userProperties
- * the new one.
+ * The event that merges two ids of one person: its externalId is the previous id, and `external_id` in its
+ * userProperties is the new id.
  */
 export const aliasEvent = '$alias';
 
@@ -64,8 +67,8 @@ const beforeAccount = Buffer.from('{"v":1,"account":"');
 const quoteByte = 0x22;
 
 /**
- * The end of the account's id in a line at [start, end) that begins as `envelopePrefix` writes it; -1 for any other
- * line, which must be parsed. Callers count parsed lines.
+ * Where the account's id ends in the line at [start, end), if the line begins as `envelopePrefix` writes it; -1 for any
+ * other line, which must be parsed. Callers count parsed lines.
  */
 export function accountEndOfLine(bytes: Buffer, start: number, end: number): number {
   const accountStart = start + beforeAccount.length;
@@ -74,12 +77,12 @@ export function accountEndOfLine(bytes: Buffer, start: number, end: number): num
   return accountEnd < end ? accountEnd : -1;
 }
 
-/** The account id of a line at `start`; `accountEnd` is the result of `accountEndOfLine`. */
+/** The account id in a line that begins at `start`; `accountEnd` is the result of `accountEndOfLine`. */
 export function accountOfLine(bytes: Buffer, start: number, accountEnd: number): string {
   return bytes.toString('utf8', start + beforeAccount.length, accountEnd);
 }
 
-/** The common part of the envelopes of one request. */
+/** The fields that all envelopes of one request share. */
 export type EnvelopeStart = {
   readonly at: number;
   readonly ip?: string | undefined;
@@ -90,7 +93,7 @@ export type EnvelopeStart = {
   readonly ctxJson?: string | undefined;
 };
 
-/** The part of an envelope that differs between the events of a request. */
+/** The fields that differ between the envelopes of one request. */
 export type EnvelopeEnd = {
   readonly kind: EnvelopeKind;
   readonly id: string;
@@ -99,12 +102,12 @@ export type EnvelopeEnd = {
 
 export type EnvelopeHead = EnvelopeStart & EnvelopeEnd;
 
-/** The text before the client's bytes. Line = head + body + `}`. */
+/** The text of a line before the client's bytes. A line is this head, the body and `}`. */
 export function envelopeHead(prefix: string, head: EnvelopeHead): string {
   return endHead(startHead(prefix, head), head);
 }
 
-/** The beginning of a head, the same for all events of a request. */
+/** The start of a head, which is the same for all events of a request. */
 export function startHead(prefix: string, { at, ip, ua, trace, gpc, ctxJson }: EnvelopeStart): string {
   let text = `${prefix},"at":${at}`;
   if (ip !== undefined) text += `,"ip":${quoteJson(ip)}`;
@@ -115,41 +118,41 @@ export function startHead(prefix: string, { at, ip, ua, trace, gpc, ctxJson }: E
   return text;
 }
 
-/** The head of an event that begins with `startHead`'s result. */
+/** Completes the head of an event; `start` is the result of `startHead`. */
 export function endHead(start: string, { kind, id, bot }: EnvelopeEnd): string {
   const score = bot === undefined ? '' : `,"bot":${bot}`;
   return `${start},"kind":"${kind}","id":${quoteJson(id)}${score}${bodyKey}`;
 }
 
-/** Precedes the body. It occurs earlier in a line only if a batch has fields for all of its rows. */
+/** The text before the body. Earlier in the line it can occur only if the batch has fields for all of its rows. */
 export const bodyKey = ',"body":';
 
-/** A whole line, for callers with the body as text. For a body as bytes see `FrameWriter.appendEnvelope`. */
+/** Makes a whole line from a body that is text. For a body that is bytes, see `FrameWriter.appendEnvelope`. */
 export function envelopeLine(head: string, bodyJson: string): string {
   return `${head}${bodyJson}}`;
 }
 
-/** The range [idStart, idEnd) of an id without escapes in a body. */
+/** Where an id without escapes is in a body: the range [idStart, idEnd). */
 type TextPlace = { readonly idStart: number; readonly idEnd: number };
 
 const afterId = Buffer.from(`"${bodyKey}`);
 
-/** The text before and after the id in heads of tracks that begin with `start`, a result of `startHead`. */
+/** The text before and after the id in the head of a track; `start` is the result of `startHead`. */
 export const trackHeadParts = (start: string): { readonly beforeId: Buffer; readonly behindId: Buffer } => ({
   beforeId: Buffer.from(`${start},"kind":"track","id":"`),
   behindId: afterId,
 });
 
 /**
- * Heads of many tracks that begin alike: usually only the id differs, and it can be copied from the body. The result
- * equals `endHead`'s.
+ * Makes the heads of many tracks that begin alike: usually only the id differs, and it can be copied from the body. The
+ * result equals that of `endHead`.
  */
 export class TrackHeads {
   readonly #start: string;
   readonly #bytes: Buffer;
   readonly #startBytes: number;
 
-  /** `start` is `startHead`'s result for all of them. */
+  /** `start` is the result of `startHead`, for all of these tracks. */
   constructor(start: string, idBytesMax: number) {
     this.#start = start;
     const { beforeId } = trackHeadParts(start);
@@ -164,7 +167,7 @@ export class TrackHeads {
       return endHead(this.#start, { kind: 'track', id: body.toString('utf8', idStart, idEnd), bot });
     const bytes = this.#bytes;
     let at = this.#startBytes;
-    // Both texts are so short that a call to copy them would cost more.
+    // Both texts are so short that a call of `copy` would cost more than these loops.
     for (let i = idStart; i < idEnd; i += 1, at += 1) bytes[at] = body[i] as number;
     for (let i = 0; i < afterId.length; i += 1, at += 1) bytes[at] = afterId[i] as number;
     return bytes.subarray(0, at);
@@ -196,8 +199,8 @@ export function readEnvelope(line: string): Envelope {
 }
 
 /**
- * Size of the client's body in bytes, without the batch's fields; `line` is the line of the envelope. If the batch has
- * fields, a row that itself contains a `body` counts fewer bytes.
+ * Size of the client's body in bytes, without the batch's fields; `line` is the envelope's line. If the batch has
+ * fields, a row that itself contains a `body` is counted too low.
  */
 export function bodyBytes(line: string, { ctx }: Envelope): number {
   // The batch's fields precede the body and may contain the same characters.

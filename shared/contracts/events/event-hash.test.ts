@@ -30,7 +30,7 @@ test('event hash: two events are the same only if their ids and all their identi
     },
     { noNullPrototype: true },
   );
-  // Few different texts, so that some are equal.
+  // Few different texts are used, so that some events have the same text.
   const event = fc.record({ eventId: fc.constantFrom('1', '1\n', 'x'), claim });
   const hashText = (one: { eventId: string; claim: Parameters<typeof hashEvent>[2] }): string =>
     JSON.stringify(hashEvent('a', one.eventId, one.claim));

@@ -1,7 +1,7 @@
 import { quoteJson } from '../../runtime/json.ts';
 import { murmur3, murmur3Bytes, murmur3Pair } from '../../runtime/murmur3.ts';
 
-/** 64 bits of an event's id within its scope, as two halves of 32. */
+/** A 64-bit hash of an event's id within its scope, as two halves of 32 bits. */
 export type EventHash = { readonly high: number; readonly low: number };
 
 /** The identifiers of an event's visitor that its hash covers. */
@@ -12,14 +12,14 @@ type Identifiers = {
 };
 
 /**
- * Header of a resolved frame: the packed hashes of its events, one per line, so that a reader of headers alone can
- * rebuild deduplication.
+ * Header of a resolved frame: the packed hashes of its events, one for each line, so that deduplication can be rebuilt
+ * from headers alone.
  */
 export const idsHeader = 'Sluice-Ids';
 
 /**
- * The scope in which an event's id is unique: its source, with live and test events apart. So an id sent with the test
- * key, or with the public key of a page, never repeats the id of a server's event.
+ * The scope in which an event's id is unique: its source, separately for live and test events. So an id sent with the
+ * test key, or with the public key of a page, never counts as a repeated id of a server's event.
  */
 export function eventScope({ account, source, test }: EventOrigin): string {
   const isTest = test === true;
@@ -34,9 +34,10 @@ type EventOrigin = { readonly account: string; readonly source: string; readonly
 let lastOrigin = { account: '', source: '', isTest: false, scope: '\n' };
 
 /**
- * The hash that identifies a repeated event within its scope. It covers the event's id and its visitor's identifiers,
- * so that an event of another person is not a repetition. Two halves of MurmurHash3 with independent seeds: among 8
- * million ids the chance that any two collide is about 1 in 500,000. Earlier builds used the account's id as the scope.
+ * The hash by which a repeated event is recognised within its scope. It covers the event's id and its visitor's
+ * identifiers, so that an event of another person does not count as a repetition. It consists of two MurmurHash3 values
+ * with independent seeds: among 8 million ids the chance that any two collide is about 1 in 500,000. Earlier builds
+ * used the account's id as the scope.
  */
 export function hashEvent(scope: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
@@ -44,7 +45,7 @@ export function hashEvent(scope: string, eventId: string, claim: Identifiers = {
   return murmur3Pair(text, high, low);
 }
 
-/** The seeds of a scope's hashes; the seeds of the last two scopes are kept. */
+/** The seeds of a scope's hashes. The seeds of the last two scopes are kept. */
 function seedsOf(scope: string): EventHash {
   if (scope !== last.scope) {
     const found = scope === lastButOne.scope ? lastButOne : { scope, seeds: murmur3Pair(scope, 1, 2) };
@@ -57,14 +58,17 @@ function seedsOf(scope: string): EventHash {
 let last = { scope: '', seeds: murmur3Pair('', 1, 2) };
 let lastButOne = last;
 
-/** Empty for an event without identifiers. Texts of different kinds of identifiers never collide. */
+/**
+ * The identifiers as one text; empty if there are none. Different identifiers, also of different kinds, never have
+ * equal texts.
+ */
 function identityText({ userId, externalIds = [], emails = [] }: Identifiers): string {
   if (userId === undefined && externalIds.length + emails.length === 0) return '';
   const user = userId === undefined ? 'null' : quoteJson(userId);
   return `\n[${user},[${quoteAll(externalIds)}],[${quoteAll(emails)}]]`;
 }
 
-/** The members of a JSON list of texts. Most lists have one text or none. */
+/** Writes texts as the members of a JSON list. Most lists have one text or none. */
 function quoteAll(texts: readonly string[]): string {
   const [first] = texts;
   if (first === undefined) return '';
@@ -84,7 +88,7 @@ export function encodeHashes(hashes: readonly EventHash[]): string {
   return bytes.toString('base64');
 }
 
-/** Unpacks hashes of a message header; ignores an incomplete one at the end. */
+/** Unpacks the hashes of a message header; ignores an incomplete hash at the end. */
 export function decodeHashes(header: string): EventHash[] {
   const bytes = Buffer.from(header, 'base64');
   const hashes: EventHash[] = [];
@@ -95,8 +99,8 @@ export function decodeHashes(header: string): EventHash[] {
 }
 
 /**
- * The 32-bit hash by which events are sampled. It covers the event's id and not its visitor, so that events and
- * outcomes have the same sample.
+ * The 32-bit hash by which events are sampled. It covers the event's id but not its visitor, so that the same events
+ * are sampled for events and for outcomes.
  */
 export const sampleHash = (eventId: string): number => murmur3(eventId);
 

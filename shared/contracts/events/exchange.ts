@@ -1,6 +1,6 @@
 /**
- * The last request of a failed attempt and the platform's answer, without secrets and bounded in size. Part of a dead
- * letter and of an event's outcome: it may hold personal data and is deleted with them. No member is an object named
+ * The last request of a failed attempt and the platform's answer, without secrets and limited in size. Part of a dead
+ * letter and of an event's outcome: it may contain personal data and is deleted with them. No member is an object named
  * `event`: see `raw-event.ts`.
  */
 export type Exchange = {
@@ -24,14 +24,14 @@ export type Exchange = {
   };
 };
 
-/** The platform's report of a failure, without values of the event: failures are grouped by it. */
+/** What the platform reported about a failure, without values of the event: failures are grouped by this. */
 export type PlatformError = {
   readonly status: number;
   readonly code?: string;
   readonly message?: string;
 };
 
-/** Stored bytes of each body, at most. */
+/** Maximum number of bytes that are stored of each body. */
 export const exchangeBodyBytesMax = 2 * 1024;
 
 /** The key by which failures are grouped; undefined when there was no answer. */

@@ -3,8 +3,8 @@ import type { Stretch } from '../../json/byte-writer.ts';
 import { jsonDepthCeiling, textNestsDeeper } from '../../runtime/json-depth.ts';
 
 /**
- * Nesting limit of an envelope or a resolved event. Two levels enclose a client's content: the line and, if a webhook's
- * body became an event's properties, the payload. Resolving adds none.
+ * Maximum nesting of an envelope or a resolved event. Up to two levels enclose a client's content: the line and, if a
+ * webhook's body became an event's properties, the payload. The resolver adds no level.
  */
 export const lineDepthMax = jsonDepthCeiling + 2;
 
@@ -40,7 +40,7 @@ export class FrameWriter {
   }
 
   /**
-   * Appends head + body[start, end) + `}`. The body must contain no raw line break. The head is empty if the body
+   * Appends the head, body[start, end) and `}`. The body must contain no raw line break. The head is empty if the body
    * already contains it.
    */
   appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
@@ -76,8 +76,8 @@ export class FrameWriter {
 }
 
 /**
- * The lines of a frame as JSON text, without their line ends. Each line is decoded by itself: one string of the whole
- * frame took fifteen times as long, because its memory must be cleared page by page.
+ * The lines of a frame as JSON text, without their line ends. Each line is decoded by itself: decoding the whole frame
+ * to one string took fifteen times as long, because its memory must be cleared page by page.
  */
 export function frameLines(bytes: Uint8Array): string[] {
   const buffer = asBuffer(bytes);

@@ -3,18 +3,18 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { murmur3, murmur3Bytes } from '../../runtime/murmur3.ts';
 import { isPlaceholder } from './placeholder-identifier.ts';
 
-/** The identifiers by which an event finds its partition. */
+/** The identifiers that decide an event's partition. */
 export type EventIdentity = {
   readonly userId?: string | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly email?: string | null | undefined;
-  /** `external_id` and `email` in it identify the visitor if the other fields do not. */
+  /** Its `external_id` and `email` identify the visitor if the other fields do not. */
   readonly userProperties?: object | null | undefined;
 };
 
 export type PartitionIdentity = EventIdentity & { readonly distinctId: string };
 
-/** The partition of an event: all events of one visitor are in one partition, in order. */
+/** Returns the partition of an event: all events of one visitor are in one partition, in order. */
 export function partitionOf(accountId: string, identity: PartitionIdentity, partitions: number): number {
   return seededPartitionOf(partitionSeed(accountId), identity, partitions);
 }
@@ -53,7 +53,7 @@ export function partitionOfText(
   return partitions === 1 ? 0 : murmur3Bytes(bytes, start, end, seed) % partitions;
 }
 
-/** An e-mail address normalized: trimmed, lower case. Undefined if nothing is left. */
+/** Normalizes an e-mail address: trimmed, lower case. Undefined if nothing is left. */
 export function normalizeEmail(email: string | null | undefined): string | undefined {
   const normal = email?.trim().toLowerCase();
   return normal === undefined || normal === '' ? undefined : normal;

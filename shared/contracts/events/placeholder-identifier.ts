@@ -1,6 +1,7 @@
 /**
- * Texts that programs send if they have no identifier: an unset variable, the name of the field, a default user. All
- * visitors with the same placeholder would become one visitor, so events are accepted without it.
+ * Texts that programs send if they have no identifier: an unset variable, the name of the field, a default user. If
+ * such a text counted as an identifier, all visitors with it would become one visitor, so events are accepted without
+ * it.
  *
  * Compared in lower case, without the spaces, brackets and quotes around them.
  */
@@ -36,14 +37,15 @@ const placeholders: ReadonlySet<string> = new Set([
   'distinctid',
 ]);
 
-/** A longer text is never a placeholder. */
+/** Maximum length of a placeholder: no longer text counts as one. */
 const charactersMax = 64;
 
 /**
- * Only zeros, or only x (at least three), also in groups (`00000000-0000-…`); or only ASCII without letters and digits.
+ * Matches text of only zeros, or of only x (at least three), also in groups (`00000000-0000-…`), and ASCII text without
+ * letters and digits.
  */
 const filler = /^(?:[-_.:/ ]*0[-0_.:/ ]*|[-_.:/ ]*(?:x[-_.:/ ]*){3,}|[^a-z0-9\u0080-\uffff]*)$/;
-/** An unfilled variable of a template: `{{customer.id}}`, `${userId}`, `%%email%%`, `<%= id %>`. */
+/** A template's variable for which no value was inserted: `{{customer.id}}`, `${userId}`, `%%email%%`, `<%= id %>`. */
 const template = /^[\s()[\]{}<>"'`]*(?:\{\{.*\}\}|\$\{.*\}|%%.*%%|<%.*%>)[\s()[\]{}<>"'`]*$/s;
 const around = /^[\s()[\]{}<>"'`$%]+|[\s()[\]{}<>"'`$%]+$/g;
 
@@ -57,23 +59,23 @@ export function isPlaceholder(text: string): boolean {
 }
 
 /**
- * The form in which an identifier is compared with blocked ones: lower case, without brackets, quotes and spaces around
- * it.
+ * The form in which identifiers are compared with blocked values: lower case, without brackets, quotes and spaces
+ * around them.
  */
 export const bareIdentifier = (text: string): string => text.replace(around, '').toLowerCase();
 
 /** As `isPlaceholder`, for UTF-8 text without escapes at bytes[start, end). */
 export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
-  // A character takes up to four bytes.
+  // The limit is in characters, each of which takes up to four bytes.
   if (end - start > charactersMax * 4 || !mayStandAround(bytes[start] as number, bytes[end - 1] as number))
     return false;
   return isPlaceholder(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
 }
 
 /**
- * Checks the first and the last character, after which most identifiers need no closer check. Some spaces are not
- * ASCII.
+ * Whether a text with this first and last character may be a placeholder; most identifiers cannot be, and need no
+ * closer check. Characters beyond ASCII may be spaces.
  */
 const mayStandAround = (first: number, last: number): boolean =>
   (first >= firstNonAscii || beginnings[first] === 1) && (last >= firstNonAscii || endings[last] === 1);

@@ -11,19 +11,19 @@ import type { Envelope } from './envelope.ts';
 import { integrationsKey, senderKey } from './resolved-event.ts';
 
 /**
- * A track of which only the small members were parsed. Its objects are copied as the client's JSON, for a fraction of
- * the cost of parsing and writing them.
+ * A track event of which only the small members were parsed. Its objects are copied as the client's JSON, which costs a
+ * fraction of parsing and writing them.
  */
 export type PlainEnvelope = {
-  /** Its body has only the members that every track needs, and no object. */
+  /** The envelope's body has only the members that every track event needs, and no objects. */
   readonly envelope: Envelope;
   /** The event's properties as a JSON object; undefined if there are none. */
   readonly properties: Stretch | undefined;
   /** Members of the batch's defaultProperties, as JSON without the braces. */
   readonly batchMembers: string;
-  /** Members of the body's own defaultProperties, none of them also in the batch's; undefined if there are none. */
+  /** Members of the body's own defaultProperties, of which none is also in the batch's; undefined if there are none. */
   readonly defaultMembers: Stretch | undefined;
-  /** Size of the client's own body. */
+  /** Size of the client's own body, in bytes. */
   readonly bodyBytes: number;
 };
 
@@ -32,21 +32,22 @@ const { space, tab, carriageReturn, quote, comma, colon, openBracket, closeBrack
 /** A line that nests deeper is not plain. */
 const depthMax = 16;
 /**
- * Keys of all open objects, at most: each is compared with the other keys of its object. A line with more is not plain.
+ * Maximum number of keys of all open objects: each key is compared with the others of its object. A line with more is
+ * not plain.
  */
 const keysOpenMax = 128;
 const firstNonAscii = 0x80;
 
-/** The small members of a body. */
+/** The texts and the time of a body. */
 type PlainBody = { [Name in ResolverTextName]: string | undefined } & { time: number | undefined };
 
-/** Copied for each event, so that all bodies have one shape. */
+/** Copied for each event, so that all bodies have the same members in the same order. */
 const emptyBody = {
   time: undefined,
   ...Object.fromEntries(resolverTextNames.map((name) => [name, undefined])),
 } as PlainBody;
 
-/** A member of a body that is read, and how. A body with a `parsed` member is not plain. */
+/** A member of a body that the resolver reads, and how. A body with a `parsed` member is not plain. */
 type BodyMember =
   | { readonly kind: 'text'; readonly name: ResolverTextName }
   | { readonly kind: Exclude<ResolverReading, 'text' | 'unread'>; readonly name: string };
@@ -70,8 +71,8 @@ const memberOfHash = new Map(
 );
 
 /**
- * Hashes of names in `defaultProperties` that must be parsed, because the resolver sets them itself or stores them with
- * the visitor.
+ * Hashes of names in `defaultProperties` that make a line not plain: the resolver sets these members itself, or stores
+ * them with the visitor.
  */
 const parsedNames: ReadonlySet<number> = new Set(
   ['ip', 'user_agent', senderKey, integrationsKey, ...clickIdNames].map(hashOfName),
@@ -89,21 +90,21 @@ function mayHaveClickAt(bytes: Buffer, start: number, end: number): boolean {
 
 const facts = new JsonFacts();
 /**
- * Hashes of the keys of open objects, outermost first. A repeated key makes a line not plain: parsers differ in which
- * of two members they use.
+ * Hashes of the keys of open objects, outermost first. A line that repeats a key in an object is not plain: parsers
+ * differ in which of the two members they use.
  */
 const keysOpen = new Int32Array(keysOpenMax);
 let keysCount = 0;
-/** Number of open keys just before the last object was closed. */
+/** Number of open keys just before the object that was closed last. */
 let keysAtClose = 0;
 
 type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'ctx' | 'body'> & {
-  /** The batch's defaultProperties: their names, and their members as JSON. */
+  /** The batch's defaultProperties: hashes of their names, and their members as JSON. */
   readonly batchNames: ReadonlySet<number> | undefined;
   readonly batchMembers: string;
 };
 
-/** The beginning of a head is kept up to this size: the next row of a batch has the same one. */
+/** Maximum bytes of the start of a head that are kept: the next row of a batch has the same start. */
 const headBytesKept = 16 * 1024;
 const headKept = Buffer.alloc(headBytesKept);
 let lastStart = headKept.subarray(0, 0);
@@ -116,9 +117,9 @@ const beforeBody = Buffer.from(bodyKey);
 const no = Buffer.from('false');
 
 /**
- * Reads the line at [start, end) of an ingest frame if its event can be copied as bytes; undefined for every other
- * line, which must be parsed: one that is not a track or not JSON, sets properties of its visitor, excludes a
- * destination, has a click id, repeats a member, or is written in an unusual way. The result equals that of parsing.
+ * Reads the line at [start, end) of an ingest frame if its event can be copied as bytes. The result equals that of
+ * parsing. Returns undefined for a line that must be parsed: one that is not a track event or not JSON, sets properties
+ * of its visitor, excludes a destination, has a click id, repeats a member, or is written in an unusual way.
  */
 export function readPlainEnvelope(bytes: Buffer, start: number, end: number): PlainEnvelope | undefined {
   const kindAt = headEnd(bytes, start);
@@ -187,7 +188,7 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
           defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
           break;
         case 'integrations':
-          // Only false excludes a destination; options are objects.
+          // Only false excludes a destination, and objects contain options: with either, the line must be parsed.
           if (first === openBrace && keysAtClose > keysCount) {
             const said = bytes.subarray(valueAt + 1, at);
             if (said.includes(no) || said.includes(openBrace)) return undefined;
@@ -207,7 +208,7 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
 }
 
 /**
- * Start of the kind in the head of the line at `start`; -1 if there is none. Reads everything before it into
+ * Where the kind starts in the head of the line at `start`; -1 if there is none. What precedes it is read into
  * `lastHead`.
  */
 function headEnd(bytes: Buffer, start: number): number {
@@ -223,7 +224,7 @@ function headEnd(bytes: Buffer, start: number): number {
   return kindAt;
 }
 
-/** Reads the head before an event's kind; undefined if it is not plain. */
+/** Reads the part of the head before an event's kind; undefined if it is not plain. */
 function readHead(start: string): Head | undefined {
   try {
     const value = parseExact(`${start}}`);
@@ -241,8 +242,8 @@ function readHead(start: string): Head | undefined {
 }
 
 /**
- * The batch's fields for all of its rows; undefined if there are fields other than defaultProperties, or if these have
- * reserved names or click ids.
+ * The batch's fields that apply to all of its rows; undefined if there are other fields than defaultProperties, or if
+ * these have reserved names or click ids.
  */
 function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | undefined {
   if (ctx === undefined) return { batchNames: undefined, batchMembers: '' };
@@ -255,19 +256,20 @@ function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | un
   return mayHaveClick.test(members) ? undefined : { batchNames: new Set(names), batchMembers: members };
 }
 
-/** A text without escapes in a scanned line. It is decoded as ASCII if everything scanned so far is ASCII. */
+/** Decodes a text without escapes in a scanned line: as ASCII if everything scanned so far is ASCII. */
 const textAt = (bytes: Buffer, start: number, end: number): string =>
   bytes.toString(facts.bits < firstNonAscii ? 'latin1' : 'utf8', start, end);
 
 /** Whether a value with this first byte is a number. */
 const isNumber = (first: number): boolean => first <= 0x39 && first !== quote;
 
-/** Whether the key whose opening quote is at `at` is this name. */
+/** Whether the key whose opening quote is at `at` equals `name`. */
 const isKey = (bytes: Uint8Array, at: number, name: Uint8Array): boolean =>
   bytes[at + 1 + name.length] === quote && standsAt(bytes, at + 1, name);
 
 /**
- * Start of the value of the key whose opening quote is at `at`; -1 if the key is not plain, or repeated in the object.
+ * Where the value starts of the key whose opening quote is at `at`; -1 if the key is not plain, or the object repeats
+ * it.
  */
 function valueBehindKey(bytes: Uint8Array, at: number, keysFrom: number): number {
   if (bytes[at] !== quote || keysCount === keysOpenMax) return -1;
@@ -311,14 +313,14 @@ function arrayEnd(bytes: Uint8Array, start: number, depth: number): number {
   return at + 1;
 }
 
-/** Start of the next member after a value that ends at `end`, or of the closing bracket; -1 if there is neither. */
+/** Where the next member starts after a value that ends at `end`, or the closing bracket is; -1 if there is neither. */
 function memberEnd(bytes: Uint8Array, end: number, close: number): number {
   if (end < 0) return -1;
   const at = skipSpace(bytes, end);
   if (bytes[at] === close) return at;
   if (bytes[at] !== comma) return -1;
   const next = skipSpace(bytes, at + 1);
-  // No comma follows the last member.
+  // A comma after the last member is not JSON.
   return bytes[next] === close ? -1 : next;
 }
 

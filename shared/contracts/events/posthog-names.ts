@@ -1,6 +1,6 @@
 /**
- * PostHog's names for an event's context, and ours: the gateway reads PostHog's names and the PostHog destination
- * writes them with this table, so no property is lost.
+ * PostHog's names for properties of an event's context, and ours. With this table the gateway translates PostHog's
+ * names, and the PostHog destination translates them back, so no property is lost.
  */
 const names = [
   ['$current_url', 'current_url'],
@@ -24,8 +24,8 @@ const names = [
   ['$lib_version', 'library_version'],
 ] as const;
 
-/** PostHog's context properties under our names. */
+/** Our names by PostHog's names. */
 export const fromPosthog: ReadonlyMap<string, string> = new Map(names);
 
-/** Our names under PostHog's. */
+/** PostHog's names by our names. */
 export const toPosthog: ReadonlyMap<string, string> = new Map(names.map(([posthog, own]) => [own, posthog]));

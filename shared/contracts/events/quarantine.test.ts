@@ -6,7 +6,7 @@ import { releasedLine } from './quarantine.ts';
 const rest = '"account":"a","source":"s","at":1,"kind":"track","id":"e","body":{"event":"ä","n":1.50}}';
 
 test('quarantine: a released line has the number of its releases, and its other bytes are unchanged', () => {
-  // In the middle of other bytes, like a line of a frame.
+  // The line is in the middle of other bytes, like a line of a frame.
   const frame = Buffer.from(`before{"v":1,${rest}`);
   const first = releasedLine(frame.subarray(6));
   expect(first.toString()).toBe(`{"v":2,"release":1,${rest}`);

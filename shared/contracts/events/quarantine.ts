@@ -1,6 +1,6 @@
 import { FrameError } from './frame.ts';
 
-/** Headers of a quarantined event. Its payload is its line of the ingest frame as accepted. */
+/** Headers of a quarantined event. Its payload is the event's line in the ingest frame, as accepted. */
 export const quarantineHeaders = {
   /** Ids of the rules that the event breaks, separated by commas; the first one quarantined it. */
   rules: 'Sluice-Rules',
@@ -11,9 +11,9 @@ const beforeLater = /^\{"v":2,"release":(\d{1,9}),/;
 const headBytesMax = 64;
 
 /**
- * The line of a released event: the same bytes with the number of its releases. Deduplication has an entry for each
- * release, so that the event passes once per release. Builds that do not know version 2 store the event as a dead
- * letter.
+ * Makes the line of a released event: the same bytes, and how often the event was released. Deduplication treats each
+ * release as a new event, so that the event passes once per release. Builds that do not know version 2 store the event
+ * as a dead letter.
  */
 export function releasedLine(line: Uint8Array): Buffer {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);

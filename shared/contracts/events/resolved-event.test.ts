@@ -72,7 +72,7 @@ function frameOf(events: readonly ResolvedEvent[]): Buffer {
 test('resolved frames: encodeResolved: written events are read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 5 }), (events) => {
-      // Through JSON, like the parts of an event: -0 becomes 0.
+      // Converted to JSON and back, since the parts of an event have no -0: it becomes 0.
       expect(decodeResolved(frameOf(events))).toEqual(JSON.parse(JSON.stringify(events)));
     }),
   );
@@ -171,7 +171,7 @@ test('event head: read: nothing of the next line is read as a part of the head',
       const frame = Buffer.concat([bytes.subarray(0, cut), Buffer.from(`\n${encodeResolved(other)}\n`)]);
       const head = readEventHead(frame, 0, cut);
       expect(head ?? headOf(one)).toEqual(headOf(one));
-      // Twice, because the reader first compares with the texts that it read last.
+      // Reads it twice, because the reader first compares with the texts that it read last.
       expect(readEventHead(frame, cut + 1, frame.length - 1)).toEqual(readEventHead(frame, cut + 1, frame.length - 1));
     }),
   );

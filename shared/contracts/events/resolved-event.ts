@@ -11,27 +11,30 @@ import { refusedVersion } from '../log-format.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The event with its visitor, as the resolver writes it and every destination reads it. Templates and rules address
- * these paths.
+ * An event with its visitor, as the resolver writes it and every destination reads it. Templates and rules refer to its
+ * members by path.
  */
 export type ResolvedEvent = {
   readonly v: 1;
   readonly event: {
-    /** The event's own id: idempotency key of every delivery. */
+    /** The event's own id, which is the idempotency key of every delivery. */
     readonly id: string;
     /** The event's name; `$identify` for an identify. */
     readonly event: string;
-    /** When it happened, in ms since the epoch. */
+    /** When the event happened, in ms since the epoch. */
     readonly time: number;
     readonly received_at: number;
     readonly source_id: string;
     readonly account_id: string;
-    /** Sent with a test-mode key: shown in recent events, never dispatched. */
+    /** Whether the event was sent with a test-mode key: it is shown in recent events, but never sent. */
     readonly test: boolean;
     readonly trace?: string;
-    /** Whether the sender allows a destination, by the destination's name or kind; `All` stands for the others. */
+    /**
+     * Whether the sender allows a destination, by the destination's name or kind; `All` means all destinations not
+     * named.
+     */
     readonly integrations?: Integrations;
-    /** The event's own consent; absent if it has none. */
+    /** The consent that the event states; absent if it states none. */
     readonly consent?: ConsentWords;
     readonly event_properties: Json;
     /**
@@ -40,22 +43,22 @@ export type ResolvedEvent = {
      * visitor's.
      */
     readonly context: Json;
-    /** The account's live version when the event was resolved. */
+    /** Number of the account's live version when the event was resolved. */
     readonly version_number?: number;
   };
   readonly visitor: ResolvedVisitor;
 };
 
-/** The member of an event's context with the address and the User-Agent of a calling server. */
+/** The member of an event's context that contains the address and the User-Agent of a calling server. */
 export const senderKey = 'sender';
 
-/** The member of an event's context with options for single destinations, by their names. */
+/** The member of an event's context that contains options for single destinations, by destination name. */
 export const integrationsKey = 'integrations';
 
-/** An event's options for destinations: false excludes one. */
+/** Destinations that an event allows (true) or excludes (false). */
 export type Integrations = Readonly<Record<string, boolean>>;
 
-/** The visitor after this event: well-known and own properties side by side. */
+/** The visitor as it is after this event, with well-known and custom properties. */
 export type ResolvedVisitor = {
   readonly id: string;
   readonly external_id?: string;
@@ -76,12 +79,12 @@ export type EventHead = {
   readonly trace: string | undefined;
   /** Integrations as JSON; rarely present. */
   readonly integrations: string | undefined;
-  /** The event's own consent as JSON. */
+  /** The consent that the event states, as JSON. */
   readonly consent: string | undefined;
 };
 
-// The texts of a line's format. The readers below find these texts without parsing a line: the writers and readers of
-// the format are all in this file, and tests check that they agree.
+// The fixed texts in the format of a line. The readers below find these texts without parsing a line: the writers and
+// readers of the format are all in this file, and tests check that they agree.
 
 const beforeVisitorId = '{"v":1,"visitor_id":';
 const beforeVisitor = ',"visitor":';
@@ -103,7 +106,7 @@ const headMarks = {
   properties: Buffer.from(',"event_properties":'),
 };
 
-/** An event's own part, with undefined for missing fields. */
+/** An event without its visitor; missing fields may be undefined. */
 export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' | 'consent' | 'version_number'> & {
   readonly trace?: string | undefined;
   readonly integrations?: Integrations | undefined;
@@ -123,12 +126,13 @@ export function encodeEventParts(event: EventParts): string {
   return asBuffer(writer.copy()).toString('utf8');
 }
 
-/** Enough for most events. */
+/** Initial size of the buffer: enough for most events. */
 const partsBytes = 1_024;
 
-// The order of these functions is the format: start, properties, the text before the context, context, end.
+// The format requires that these parts are written in this order: start, properties, the text before the context,
+// context, end.
 
-/** Writes an event's own part up to its properties. */
+/** Writes the event's part of a line, up to its properties. */
 export function writeEventStart(
   writer: ByteWriter,
   event: Omit<EventParts, 'event_properties' | 'context' | 'version_number'>,
@@ -152,7 +156,7 @@ export function writeEventStart(
   writer.bytes(beforeProperties);
 }
 
-// As bytes: writing a text character by character takes several times as long.
+// These are bytes: writing a text character by character takes several times as long.
 const beforeId = Buffer.from('{"id":');
 const beforeName = Buffer.from(',"event":');
 const beforeTime = Buffer.from(',"time":');
@@ -164,7 +168,7 @@ export const beforeContext = Buffer.from(',"context":');
 
 type EventOrigin = Pick<EventParts, 'source_id' | 'account_id' | 'test'>;
 
-/** The members of an event that state its origin: usually the same as in the previous event. */
+/** The members of an event that state its origin, which are usually the same as in the previous event. */
 function originJson({ source_id, account_id, test }: EventOrigin): Uint8Array {
   if (lastOrigin?.source_id !== source_id || lastOrigin.account_id !== account_id || lastOrigin.test !== test) {
     const json = `,"source_id":${quoteJson(source_id)},"account_id":${quoteJson(account_id)},"test":${test}`;
@@ -178,18 +182,18 @@ let lastOrigin: (EventOrigin & { readonly json: Uint8Array }) | undefined;
 export const eventEnd = (versionNumber: number | undefined): string =>
   versionNumber === undefined ? '}' : `,"version_number":${numberJson(versionNumber)}}`;
 
-/** A line of a resolved frame from the JSON of its parts. */
+/** Joins the JSON of the parts to a line of a resolved frame. */
 export function resolvedLine(visitorId: string, eventJson: string, visitorJson: string): string {
   return `${beforeEvent(visitorId)}${eventJson}${behindEvent(visitorJson)}`;
 }
 
-/** The text of a line before and after the event: `visitorJson` is a visitor or a reference to one. */
+/** The text of a line before and after the event. `visitorJson` is a visitor, or a reference to one. */
 export const beforeEvent = (visitorId: string): string => `${beforeVisitorId}${quoteJson(visitorId)},"event":`;
 export const behindEvent = (visitorJson: string): string => `${beforeVisitor}${visitorJson}}`;
 
 /**
  * A reference to a visitor in an earlier line of the frame: the index of that line, and the length of the visitor's
- * JSON in characters. The JSON ends just before the last brace of that line. A frame contains a visitor once.
+ * JSON in characters. The JSON ends just before the last brace of that line. A frame contains each visitor only once.
  */
 export const visitorReference = (line: number, characters: number): string => `[${line},${characters}]`;
 
@@ -217,9 +221,9 @@ export function encodeResolved({ event, visitor }: ResolvedEvent): string {
 }
 
 /**
- * Reads only the head of the line at bytes[start, end), for a quarter of the cost of parsing. Undefined if the line
- * has another layout, or a text of the head has an escape: then the line must be parsed, with the same result. Callers
- * count parsed lines.
+ * Reads only the head of the line at bytes[start, end), for a quarter of the cost of parsing. Returns undefined if the
+ * line has another layout, or a text in the head has an escape: then the line must be parsed, with the same result.
+ * Callers count parsed lines.
  */
 export function readEventHead(bytes: Buffer, start: number, end: number): EventHead | undefined {
   reading.bytes = bytes;
@@ -242,7 +246,7 @@ export function readEventHead(bytes: Buffer, start: number, end: number): EventH
   return { id, name, visitorId, sourceId, receivedAtMs, isTest, trace, integrations, consent };
 }
 
-/** `sampleHash` of the event of the line at bytes[start, end); 0 if it cannot be read. */
+/** The `sampleHash` of the event in the line at bytes[start, end); 0 if the line cannot be read. */
 export function lineSampleHash(bytes: Buffer, start: number, end: number): number {
   reading.bytes = bytes;
   reading.at = start;
@@ -275,7 +279,7 @@ function skipText(mark: Uint8Array): number {
 
 const reading: { bytes: Buffer; at: number; end: number } = { bytes: Buffer.alloc(0), at: 0, end: 0 };
 
-/** The last text and its bytes: the next line usually has the same. */
+/** The text that was read last, and its bytes: the next line usually has the same text. */
 type LastText = { bytes: Buffer; text: string };
 
 const lastTexts: Readonly<Record<'name' | 'sourceId' | 'accountId', LastText>> = {
@@ -283,7 +287,7 @@ const lastTexts: Readonly<Record<'name' | 'sourceId' | 'accountId', LastText>> =
   sourceId: { bytes: Buffer.alloc(0), text: '' },
   accountId: { bytes: Buffer.alloc(0), text: '' },
 };
-/** Longer texts are not kept. */
+/** Maximum bytes of a text that is kept. */
 const lastTextMax = 256;
 
 function skipMark(mark: Uint8Array): boolean {
@@ -317,7 +321,7 @@ function readText(mark: Uint8Array, last?: LastText): string | undefined {
   return text;
 }
 
-/** Skips to the next comma; false if there is nothing before it, or a text. */
+/** Skips to the next comma. Returns false if nothing precedes it, or if a text does. */
 function skipNumber(): boolean {
   const { bytes, at: start, end } = reading;
   let at = start;
@@ -329,7 +333,7 @@ function skipNumber(): boolean {
   return at > start;
 }
 
-/** The whole number after a mark. */
+/** Reads the whole number after a mark; undefined if the mark or the number is missing. */
 function readWhole(mark: Uint8Array): number | undefined {
   if (!skipMark(mark)) return undefined;
   const { bytes, at: start } = reading;
@@ -344,12 +348,12 @@ function readWhole(mark: Uint8Array): number | undefined {
   return at - start > exactDigits ? Number(bytes.toString('latin1', start, at)) : number;
 }
 
-/** Numbers of up to this many digits add up without rounding. */
+/** A number with up to this many digits can be added up digit by digit without rounding. */
 const exactDigits = 15;
 
 const digitAt = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) - zero;
 
-/** An object without nested objects, as JSON. */
+/** Reads an object as JSON; undefined if there is none, or if it contains another opening brace. */
 function readFlatObject(): string | undefined {
   const { bytes, at: start, end } = reading;
   if (bytes[start] !== openBrace) return undefined;
@@ -363,7 +367,7 @@ function readFlatObject(): string | undefined {
 const { quote, comma, backslash, openBrace, closeBrace } = ascii;
 const [zero, firstNonAscii] = [0x30, 0x80];
 
-/** Start of `"event":` in a line that begins at `start` and whose head could be read. */
+/** Where `"event":` starts in a line that begins at `start` and whose head could be read. */
 export function eventPlace(start: number, { visitorId }: EventHead): number {
   return start + headMarks.visitorId.length + Buffer.byteLength(visitorId) + '",'.length;
 }
@@ -388,12 +392,15 @@ export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
   return lines.map((line) => parseAmong(line, lines));
 }
 
-/** The readable events of a frame. */
+/** The events of a frame that can be read. */
 export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
   return [...readResolvedEvents(bytes)].map(({ event }) => event);
 }
 
-/** The readable events, each with the index and length of its line. An event is parsed when it is requested. */
+/**
+ * The events of a frame that can be read, each with the index and length of its line. Each is parsed when the iterator
+ * reaches it.
+ */
 export function* readResolvedEvents(
   bytes: Uint8Array,
 ): Generator<{ readonly event: ResolvedEvent; readonly line: number; readonly characters: number }, void, undefined> {
@@ -410,7 +417,7 @@ export function* readResolvedEvents(
   }
 }
 
-/** The number of events in a frame; one that cannot be opened counts as one unreadable event. */
+/** The number of events in a frame; a frame that cannot be opened counts as one event. */
 export function countResolved(bytes: Uint8Array): number {
   const opened = openIfReadable(bytes);
   return opened === undefined ? 1 : countLines(opened);
@@ -436,7 +443,7 @@ const parseAmong = (line: string, lines: readonly string[]): ResolvedEvent =>
     ),
   );
 
-/** Reads a line with its visitor. Throws FrameError for a version or line that this build does not know. */
+/** Reads a line that contains its visitor. Throws FrameError for a version or line that this build does not know. */
 export function parseResolved(line: string): ResolvedEvent {
   const value = parseLine(line);
   if (!isJsonObject(value)) throw new FrameError('reading a resolved frame: a line is no object');
@@ -448,10 +455,10 @@ export function parseResolved(line: string): ResolvedEvent {
   return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
 }
 
-/** Bytes at the end of a line that contain its reference to a visitor. */
+/** A line's reference to a visitor is within this many bytes at its end. */
 const tailBytes = 32;
 
-/** The characters of the visitor that a line refers to; 0 for a line that contains its visitor. */
+/** The length in characters of the visitor that a line refers to; 0 for a line that contains its visitor. */
 export function visitorCharactersElsewhere(bytes: Buffer, start: number, end: number): number {
   const tail = bytes.toString('latin1', Math.max(start, end - tailBytes), end);
   if (!tail.endsWith(referenceEnd)) return 0;

@@ -10,25 +10,25 @@ type Reference = {
   readonly line: number;
   /** Characters of the visitor's JSON. */
   readonly characters: number;
-  /** Start of the reference. */
+  /** Where the reference starts. */
   readonly at: number;
 };
 
 const { openBracket, closeBracket, closeBrace, comma } = ascii;
 const [openingBrace, closingBrace] = [Buffer.from('{'), Buffer.from('}')];
 const zero = 0x30;
-/** A number in a reference never has more digits. */
+/** Maximum number of digits of a number in a reference. */
 const digitsMax = 9;
 
 /**
- * A resolved frame that stays bytes: a line, or its head, is decoded when requested. The texts of all lines would live
- * as long as their events wait, and each garbage collection would copy them.
+ * A resolved frame kept as bytes: a line, or its head, is decoded only when requested. If all lines were decoded at
+ * once, their strings would live as long as their events wait, and every garbage collection would copy them.
  */
 export class ResolvedFrame {
   readonly #bytes: Buffer;
   /** End of each line. */
   readonly #ends: number[] = [];
-  /** The visitor of the last reference: the next reference is usually to the same visitor. */
+  /** The visitor that was referred to last: the next reference is usually to the same visitor. */
   #last: { readonly line: number; readonly characters: number; readonly json: string } | undefined;
 
   constructor(bytes: Buffer) {
@@ -36,7 +36,7 @@ export class ResolvedFrame {
     eachLine(bytes, (_start, end) => this.#ends.push(end));
   }
 
-  /** Undefined for a frame that cannot be opened, or ends within a line. */
+  /** Returns undefined for a frame that cannot be opened, or ends within a line. */
   static open(data: Uint8Array): ResolvedFrame | undefined {
     try {
       const bytes = openFrame(data);
@@ -58,7 +58,7 @@ export class ResolvedFrame {
     return this.#ends.length;
   }
 
-  /** A line as stored: its visitor may be in another line. */
+  /** A line as it is stored: its visitor may be in another line. */
   textAt(index: number): string {
     return this.#bytes.toString('utf8', this.#startOf(index), this.#endOf(index));
   }
@@ -80,7 +80,7 @@ export class ResolvedFrame {
     return this.#withVisitor(index, this.#startOf(index));
   }
 
-  /** `{"event": …, "visitor": …}` of a line whose head was read. */
+  /** The text `{"event": …, "visitor": …}` of a line whose head was read. */
   eventJsonAt(index: number, head: EventHead): string {
     return `{${this.#withVisitor(index, eventPlace(this.#startOf(index), head))}`;
   }
@@ -110,7 +110,7 @@ export class ResolvedFrame {
     return `${this.#bytes.toString('utf8', from, reference.at)}${this.#visitorOf(reference)}}`;
   }
 
-  /** Reads a reference from the end of its line. A line with its visitor ends with two braces. */
+  /** Reads a reference from the end of its line. A line that contains its visitor ends with two braces instead. */
   #referenceAt(index: number): Reference | undefined {
     const bytes = this.#bytes;
     const end = this.#endOf(index);
@@ -122,7 +122,7 @@ export class ResolvedFrame {
     return { line: line.value, characters: characters.value, at: line.at - 1 };
   }
 
-  /** The whole number that ends before `end`, and its start. */
+  /** Reads the whole number that ends before `end`, and where it starts. */
   #numberBefore(end: number): { readonly value: number; readonly at: number } {
     let at = end;
     let value = 0;

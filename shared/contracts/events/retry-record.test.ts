@@ -72,7 +72,7 @@ test('retry tiers: this build writes its own tiers, and also reads the tiers of 
   expect(others.map(delayOfTier)).toEqual(others.map(() => undefined));
   expect([0, replayTier, 96, 98, 99].map(isReplayTier)).toEqual([false, true, false, false, true]);
   expect([0, 94, parkedTier, 98, 99].map(isParkedTier)).toEqual([false, false, true, true, false]);
-  // Events parked by an earlier build come first.
+  // Tiers with events that an earlier build parked come first.
   expect(parkedTiers).toEqual([98, parkedTier]);
   const all = [0, 1, 2, 3, 4, 5, 6, 20, 21, 22, 23, 24, 25, 26];
   expect(backOffTiers.toSorted((a, b) => a - b)).toEqual(all);

@@ -8,10 +8,10 @@ import type { RequestSummary } from './dead-letter.ts';
 import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
 import { refusedVersion } from '../log-format.ts';
 
-/** The longest wait of each back-off tier, in ms. The last one is for a Retry-After longer than any back-off. */
+/** The longest wait of each back-off tier, in ms. The last tier is for a Retry-After longer than any back-off. */
 export const retryTierDelaysMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** Tiers from here on may contain references. Builds of log format 1 read only the tiers that they know. */
+/** Tiers from this number on may contain references. Builds of log format 1 read only the tiers that they know. */
 const referenceTiers = 20;
 
 /** The tier of a back-off delay; `delay` is an index of `retryTierDelaysMs`. */
@@ -26,39 +26,42 @@ export function delayOfTier(tier: number): number | undefined {
   return delay < retryTierDelaysMs.length ? delay : undefined;
 }
 
-/** The tier of replayed events. It is separate from back-off, so that a replay does not delay retries. */
+/** The tier of replayed events. It is separate from the back-off tiers, so that a replay does not delay retries. */
 export const replayTier = 94;
 
 /** The tier of parked events: each waits for an earlier event of its visitor, not for a time. */
 export const parkedTier = 96;
 
-/** Contains no events: it contains the settled lines of parked frames that still have waiting events. */
+/** This tier contains no events: it records which lines are settled in parked frames that still have waiting events. */
 export const settledNoteTier = 97;
 
 /** The parked and replay tiers of builds with log format 1. */
 const [parkedTierBefore, replayTierBefore] = [98, 99];
 export const isReplayTier = (tier: number): boolean => tier === replayTier || tier === replayTierBefore;
 export const isParkedTier = (tier: number): boolean => tier === parkedTier || tier === parkedTierBefore;
-/** In reading order: events parked by earlier builds come first. */
+/** The tiers of parked events in reading order: those of earlier builds come first. */
 export const parkedTiers: readonly number[] = [parkedTierBefore, parkedTier];
 export const backOffTiers: readonly number[] = retryTierDelaysMs.flatMap((_, delay) => [delay, retryTier(delay)]);
 export const eventTiers: ReadonlySet<number> = new Set([...backOffTiers, ...parkedTiers, replayTier, replayTierBefore]);
 
-/** Bytes of a message of RETRY without its payload: subject, id, and the server's fields. */
+/** Bytes of a message of RETRY besides its payload: subject, id, and the server's fields. */
 export const retryHeadBytes = 150;
 
 /** An event that waits for another attempt: one line of a frame in the retry log. */
 export type RetryRecord = {
   /**
-   * Attempts so far; 0 for a replay and for an event parked before its first attempt, whose attempt times are the time
-   * of parking.
+   * Attempts so far; 0 for a replay, and for an event that was parked before its first attempt: its attempt times are
+   * the time of parking.
    */
   readonly attempts: number;
-  /** All times of the record are in ms since the epoch. */
+  /** This and the other times of the record are in ms since the epoch. */
   readonly firstAttemptAt: number;
   readonly lastAttemptAt: number;
   readonly notBefore: number;
-  /** When the destination last refused its key or token at an attempt of this event: such an attempt does not count. */
+  /**
+   * When the destination last refused its key or token in an attempt to send this event: such an attempt does not
+   * count.
+   */
   readonly heldAt?: number;
   readonly reason: string;
   readonly request?: RequestSummary;
@@ -69,7 +72,10 @@ export type RetryRecord = {
   readonly receivedAt: number;
   /** Approximate size of the event with its visitor, in bytes. */
   readonly bytes: number;
-  /** The event, if EVENTS may no longer contain it: in a replayed dead letter, or a record of an earlier build. */
+  /**
+   * The event, kept here if EVENTS may no longer have it: in a replayed dead letter, or in a record of an earlier
+   * build.
+   */
   readonly line?: string;
 };
 
@@ -170,7 +176,7 @@ function readReference(found: unknown): RetryRecord {
   };
 }
 
-/** Lines that are settled, by the sequence of their frame. */
+/** Settled lines, by the sequence of their frame. */
 type SettledLines = ReadonlyMap<number, readonly number[]>;
 
 export function encodeSettledNote(settled: SettledLines): Uint8Array {

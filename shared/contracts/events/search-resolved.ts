@@ -12,19 +12,21 @@ import type { ResolvedEvent } from './resolved-event.ts';
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
 
-/** A line whose event has one of the given names contains one of these byte sequences: see `findEventsNamed`. */
+/**
+ * Byte sequences of event names: a line whose event has one of the names contains its sequence, see `findEventsNamed`.
+ */
 export type NameMarks = readonly Buffer[];
 
 export function markNames(names: readonly string[]): NameMarks {
   return names.map((name) => Buffer.from(`${nameKey}${JSON.stringify(name)}`));
 }
 
-/** The fields of an event that is found by its name. */
+/** What is read of an event that is found by its name. */
 export type NamedEvent = Pick<ResolvedEvent, 'event'> & { readonly visitorId: string };
 
 /**
- * The events of a frame with one of these names. Lines without any of the names are never parsed; unreadable lines and
- * frames are left out.
+ * Finds the events of a frame that have one of these names. Lines without any of the names are never parsed; lines and
+ * frames that cannot be read are left out.
  */
 export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent[] {
   const bytes = openIfReadable(frame);
@@ -38,7 +40,7 @@ export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent
   return [...starts].flatMap((start) => readNamed(bytes.toString('utf8', start, endOfLine(bytes, start))) ?? []);
 }
 
-/** The visitor is not read: it may be in another line. */
+/** Reads a line without its visitor, which may be in another line. */
 function readNamed(line: string): NamedEvent | undefined {
   try {
     const value = parseLine(line);
@@ -53,16 +55,17 @@ function readNamed(line: string): NamedEvent | undefined {
 
 /** A line that is decoded only when it is read. */
 export type UnreadLine = {
-  /** Approximate size with its visitor, in bytes. */
+  /** Approximate size of the line with its visitor, in bytes. */
   readonly bytes: number;
   /** The text of the line, with its visitor. */
   read(): string;
 };
 
 /**
- * Calls `take` for each line of a frame with whether it is a test event, a function for the line, and one for its
- * `sampleHash`: most lines are not requested, and none is parsed. A live event whose properties contain `"test":true`
- * counts as a test event; no test event counts as a live one. A frame that cannot be opened is one unreadable line.
+ * Calls `take` for each line of a frame. Its arguments: whether the line is a test event, a function that returns the
+ * line, and one that returns its `sampleHash`. Most lines are not requested, and none is parsed. A live event whose
+ * properties contain `"test":true` counts as a test event; no test event counts as a live one. A frame that cannot be
+ * opened is one unreadable line.
  */
 export function eachResolvedLine(
   frame: Uint8Array,
@@ -78,7 +81,7 @@ export function eachResolvedLine(
     );
     return;
   }
-  // In most frames no line is requested, in others the same one repeatedly.
+  // In most frames no line is requested here; in others the same line repeatedly.
   let asked = { index: 0, start: 0 };
   const lineAt = (index: number): string | undefined => {
     if (index < asked.index) asked = { index: 0, start: 0 };

@@ -4,7 +4,7 @@
  * row here and one line where it is used; `payload-fields.test.ts` of the resolver fails if either is missing.
  */
 
-/** The values of a field. An optional field may be null as well. */
+/** What values a field may have. An optional field may be null as well. */
 type FieldRule =
   /** 1 to `charactersMax` characters. */
   | 'text'
@@ -12,9 +12,9 @@ type FieldRule =
   | 'time'
   /** Any JSON object. */
   | 'object'
-  /** A visitor's properties: `visitorTextFields` are texts, `visitorObjectFields` objects. */
+  /** A visitor's properties: those in `visitorTextFields` are texts, those in `visitorObjectFields` are objects. */
   | 'visitor'
-  /** The visitor's address and User-Agent: `networkFields`. */
+  /** The visitor's address and User-Agent, with the members in `networkFields`. */
   | 'network'
   /** The rows of a batch. Each row is checked separately. */
   | 'rows'
@@ -29,7 +29,7 @@ export type ResolverReading =
   | 'defaultProperties'
   | 'integrations'
   | 'parsed'
-  /** Only the gateway reads it; the resolver finds its content in the head of the line. */
+  /** Only the gateway reads the field; the resolver finds its content in the head of the line. */
   | 'unread';
 
 type Presence = 'required' | 'optional';
@@ -40,7 +40,7 @@ export type PayloadField = {
   /** Maximum length of a text. */
   readonly charactersMax?: number;
   readonly resolver: ResolverReading;
-  /** For the OpenAPI document. */
+  /** Description in the OpenAPI document. */
   readonly about: string;
 } & { readonly [Kind in PayloadKind]?: Presence };
 
@@ -142,7 +142,7 @@ export const payloadFields = {
 type Fields = typeof payloadFields;
 export type PayloadFieldName = keyof Fields;
 
-/** The table's rows, for loops. */
+/** The rows of the table as a list, with their names. */
 export const payloadFieldRows: readonly (PayloadField & { readonly name: PayloadFieldName })[] = Object.entries(
   payloadFields,
 ).map(([name, field]) => ({ name: name as PayloadFieldName, ...field }));
@@ -151,11 +151,11 @@ type NamesWhere<Key extends PropertyKey, Value> = {
   [Name in PayloadFieldName]: Fields[Name] extends Readonly<Record<Key, Value>> ? Name : never;
 }[PayloadFieldName];
 
-/** Fields that are texts. */
+/** Names of the fields that the table declares with the rule `text`. */
 export type TextFieldName = NamesWhere<'rule', 'text'>;
-/** Texts that the resolver reads. */
+/** Names of the fields that the resolver reads as texts. */
 export type ResolverTextName = NamesWhere<'resolver', 'text'>;
-/** Fields that the resolver reads. */
+/** Names of all fields that the resolver reads. */
 export type ResolverFieldName = NamesWhere<'resolver', Exclude<ResolverReading, 'unread'>>;
 
 export const namesWhere = <Key extends keyof PayloadField>(key: Key, value: PayloadField[Key]) =>
@@ -169,7 +169,7 @@ export const textCharactersMax = Object.fromEntries(
   textFieldNames.map((name) => [name, payloadFields[name].charactersMax]),
 ) as { readonly [Name in TextFieldName]: Fields[Name]['charactersMax'] };
 
-/** Visitor properties with a defined meaning: texts of at most this many characters, which may be empty. */
+/** Maximum characters of the visitor properties with a defined meaning that are texts; these may be empty. */
 export const visitorTextCharactersMax = 2000;
 export const visitorTextFields = [
   'email',

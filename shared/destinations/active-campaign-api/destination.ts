@@ -141,7 +141,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     readAnswer(answer, [event]) {
       if (event === undefined || isIdentify(event)) return undefined;
       const tracked = readTracked(answer);
-      // The importer, which is asked after the tracker, need not say `success`.
+      // The importer's answer comes after the tracker's, and need not contain `success`.
       const isImported = importOf(given, event) !== undefined && tracked?.[0]?.kind !== 'reject';
       return isImported ? undefined : tracked;
     },
@@ -171,8 +171,9 @@ function syncContact(given: Given, event: OutboundEvent, email: string): Outboun
 const tagsMax = 100;
 
 /**
- * A contact's tags (for $identify) or list subscriptions (for other events), in the form of the importer, which alone
- * accepts tags by name: https://developers.activecampaign.com/reference/bulk-import-contacts. Undefined without any.
+ * A contact's tags (for $identify) or list subscriptions (for other events), in the form of the importer, since only
+ * the importer accepts tags by name: https://developers.activecampaign.com/reference/bulk-import-contacts. Undefined if
+ * there are none.
  */
 function importOf(given: Given, event: OutboundEvent): JsonObject | undefined {
   const { tags = [], tagsProperty, lists = [] } = given;
@@ -215,7 +216,9 @@ function eventData(properties: JsonObject): string | undefined {
   return text === '{}' || text.length > dataCharactersMax ? undefined : text;
 }
 
-/** A value as the text of a custom field; the items of a list are separated and enclosed by double bars. */
+/**
+ * A value as the text of a custom field. The items of a list are separated by double bars, which also enclose the list.
+ */
 function textOfValue(value: unknown): string {
   if (Array.isArray(value)) return `||${value.filter((item) => typeof item !== 'object').join('||')}||`;
   return typeof value === 'string' ? value : JSON.stringify(value);
@@ -253,7 +256,7 @@ function parseObject(text: string, key: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Text that is not JSON is refused below, like JSON that is not an object.
+    // Text that is not JSON is refused below, as is JSON that is not an object.
   }
   throw new SettingError(key, 'must be a JSON object of field numbers');
 }

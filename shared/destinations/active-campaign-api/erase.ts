@@ -21,7 +21,7 @@ export function eraseAtActiveCampaign({ apiUrl, apiKey }: Given): PreparedErasur
         (email, next) =>
           ask(erasureGet(`${base}?email=${encodeURIComponent(email)}`, headers), (answer) => {
             const contacts = jsonAnswer(answer)?.['contacts'];
-            // An address belongs to at most one contact.
+            // At most one contact has this e-mail address.
             const [contact] = Array.isArray(contacts) ? (contacts as unknown[]) : [];
             const id = isJsonObject(contact) ? textOf(contact['id']) : undefined;
             if (id === undefined) return next();

@@ -15,13 +15,16 @@ import { standardEventOf } from '../sdk/standard-events.ts';
 export type HitOptions = {
   readonly organizationId: string | undefined;
   readonly withoutTimestamps: boolean;
-  /** Pairs: event property and variable; event name and success event; product property and eVar or event. */
+  /**
+   * Each list has pairs: `variables` of event property and variable, `events` of event name and success event,
+   * `productVariables` of product property and eVar or event.
+   */
   readonly variables: readonly Pair[];
   readonly events: readonly Pair[];
   readonly productVariables: readonly Pair[];
 };
 
-/** A hit: its variables by query-string name, and its context data. */
+/** A hit: its variables by their names in the query string, and its context data. */
 export type AdobeHit = {
   readonly variables: Readonly<Record<string, string | number | undefined>>;
   readonly contextData: Readonly<Record<string, string>>;
@@ -67,7 +70,7 @@ export function adobeHit(
   };
 }
 
-/** The request body: the hit between its delimiters, with the context data, in delimiters of its own, at the end. */
+/** The request body: the hit between its delimiters. The context data is at its end, between separate delimiters. */
 export function hitBody({ variables, contextData }: AdobeHit): string {
   const pairs = [
     ['AQB', '1'],
@@ -84,7 +87,7 @@ export function hitBody({ variables, contextData }: AdobeHit): string {
 /** The custom success events of a report suite, which are numbered and count occurrences. */
 const counted = /^event\d{1,4}$/;
 
-/** Property names that fill a variable, each with the variable's name in the query string. */
+/** Property names that fill a variable, with the name of that variable in the query string. */
 const named: ReadonlyMap<string, string> = new Map([
   ['events', 'events'],
   ['products', 'products'],
@@ -113,7 +116,7 @@ function variableOf(name: string): string | undefined {
   return place >= 1 && place <= family.max ? `${family.short}${place}` : undefined;
 }
 
-/** The names of the variables that settings may assign properties to. */
+/** Matches the names of the variables to which settings may assign properties. */
 export const adobeVariable =
   /^(eVar([1-9]\d?|1\d\d|2[0-4]\d|250)|prop([1-9]|[1-6]\d|7[0-5])|list[1-3]|hier[1-5]|campaign|channel|pageType|server|zip)$/;
 
@@ -147,8 +150,8 @@ const browserNames = {
 } as const;
 
 /**
- * The ids by which Adobe knows the browser. The visitor ID (`vid`) would take precedence over them, so it is sent only
- * if there are none.
+ * The ids by which Adobe knows the browser. The visitor ID (`vid`) would take precedence over these ids, so it is sent
+ * only if there are none of them.
  */
 function visitorOf(event: SentEvent, organizationId: string | undefined): Readonly<Record<string, string | undefined>> {
   const mid = browserId(event, browserNames.mid);
@@ -185,7 +188,7 @@ function placeOf(event: SentEvent): Readonly<Record<string, string | undefined>>
 /** A product, with its own events and merchandising variables. */
 type Product = { readonly text: string; readonly events: readonly Pair[]; readonly variables: readonly Pair[] };
 
-/** `alone`: the event's properties if the event has no other product, else empty. */
+/** `alone` has the event's properties if this is the event's only product; otherwise it is empty. */
 function productOf(item: CommerceItem, alone: JsonObject, pairs: readonly Pair[]): Product {
   const { category, id, name, brand, variant, price, quantity } = item;
   const total = price === undefined ? '' : String(Math.round(price * quantity * 100) / 100);
@@ -218,7 +221,10 @@ function productsOf(products: readonly Product[]): string {
 /** A field of a product, without the characters that separate fields and products. */
 const separate = (text = ''): string => text.replaceAll(/[;,|]/g, ' ').slice(0, 100);
 
-/** The order id, or its hash if it exceeds 20 bytes: Adobe would truncate it, and confuse ids that start alike. */
+/**
+ * The order id, or its hash if it exceeds 20 bytes: Adobe would truncate it, and ids that start alike would become
+ * equal.
+ */
 function purchaseId(orderId: string | undefined): string | undefined {
   if (orderId === undefined || Buffer.byteLength(orderId, 'utf8') <= 20) return orderId;
   return hash('sha256', orderId, 'hex').slice(0, 20);

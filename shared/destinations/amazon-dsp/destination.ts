@@ -180,7 +180,7 @@ const ownAttributes = [
   ...Array.from({ length: 10 }, (_, index) => `attr${index + 1}`),
 ];
 
-/** The attributes for Amazon's reports, from the event's properties, else from the first product. */
+/** The attributes for Amazon's reports, from the event's properties, or else from the first product. */
 function customData(event: SentEvent): readonly JsonObject[] {
   const [item] = commerceOf(event).items;
   const ofItem: JsonObject = { brand: item?.brand, category: item?.category, productId: item?.id };
@@ -202,7 +202,7 @@ function regionOfLocale({ context }: SentEvent): string | undefined {
   return /^[a-z]{2,3}[-_]([A-Z]{2})$/.exec(locale ?? '')?.[1];
 }
 
-/** The visitor's street, from the trait `address` if that is an object, else from the trait `street`. */
+/** The visitor's street, from the trait `address` if that is an object, or else from the trait `street`. */
 function streetOf({ visitor }: SentEvent): string | undefined {
   const { address, street } = visitor.custom_properties;
   return textOf(isJsonObject(address) ? address['street'] : street);
@@ -244,7 +244,7 @@ function consentOf(event: SentEvent): JsonObject | undefined {
   return ip === undefined ? undefined : { geo: { ipAddress: ip } };
 }
 
-/** Outcomes by row of a 207, which lists the refused rows by index. */
+/** Reads the outcome of each row from a 207, which lists the refused rows by index. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = answer.status === 207 ? jsonAnswer(answer) : undefined;
   const errors = body?.['error'];

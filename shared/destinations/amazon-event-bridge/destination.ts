@@ -9,7 +9,7 @@ import { matching, optionalText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 10;
-/** Maximum total size of a request's entries, as EventBridge counts it. */
+/** Maximum total size of a request's entries in bytes, as EventBridge counts it. */
 const entryBytesMax = 1_000_000;
 const timeBytes = 14;
 const detailTypeCharactersMax = 128;
@@ -40,7 +40,7 @@ const settings = {
 };
 
 /**
- * Amazon EventBridge: every event with its visitor is the detail of one entry, whose detail type is the event name.
+ * Amazon EventBridge: each event with its visitor is the detail of one entry, whose detail type is the event name.
  * EventBridge keeps no order and does not deduplicate: a repeated event has the same `detail.event.id`.
  * https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
  */
@@ -118,7 +118,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return entries.map(outcomeOf);
 }
 
-// Some entries may be on the bus already; retrying all may repeat these, but loses none.
+// Some entries may already be on the bus: retrying all may repeat some entries, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each entry' };
 
 function outcomeOf(entry: unknown): Outcome {

@@ -73,7 +73,7 @@ function malformedDetail(row: unknown): PlatformProblem | undefined {
   try {
     if (isJsonObject(JSON.parse(String(detail)))) return undefined;
   } catch {
-    // The problem is returned below.
+    // If the detail is not JSON, the problem below is returned.
   }
   return { field: 'Detail', message: 'Detail is malformed.' };
 }

@@ -106,8 +106,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /**
- * If Amplitude responds 400, it has accepted no event, and lists the invalid ones by field. Without such a list the
- * request itself is at fault, usually its key. Undefined if only some are listed: the dispatcher sends smaller batches.
+ * A 400 means that Amplitude has accepted no event, and lists the invalid ones by field. If there is no such list, the
+ * request itself is at fault, usually its key. Returns undefined if only some events are listed: the dispatcher then
+ * sends smaller batches.
  */
 function readRefusals(
   answer: OutboundAnswer,
@@ -118,7 +119,7 @@ function readRefusals(
   const body = answer.status === 400 ? jsonAnswer(answer) : undefined;
   if (body === undefined) return undefined;
   const refusals = new Map<number, string>();
-  // The response has indexes of rows, and an event may have several rows.
+  // The response has indexes of rows, and one event may have several rows.
   const eventOfRow = events.flatMap((event, index) => amplitudeRows(event, given).map(() => index));
   const refuse = (row: unknown, reason: string): void => {
     const index = eventOfRow[Number(row)];

@@ -38,7 +38,7 @@ export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given):
       if (externalIds.length > idsMax) {
         return { kind: 'manual', reason: `Amplitude deletes up to ${idsMax} ids at once; this visitor has more.` };
       }
-      // With ignore_invalid_id a user that Amplitude does not know is no error.
+      // With ignore_invalid_id, a user whom Amplitude does not know causes no error.
       const body = { user_ids: externalIds, requester: 'Sluice', ignore_invalid_id: 'true', delete_from_org: 'false' };
       return ask(erasurePost(url, headers, body), (answer) => {
         // The job with the latest day is the last to finish.

@@ -47,7 +47,7 @@ const fieldNames: ReadonlySet<string> = new Set([
   'sid',
 ]);
 
-/** Amplitude's names at Segment and RudderStack, under which events carry options for it. */
+/** Names of Amplitude in Segment and RudderStack: events may carry options for Amplitude under each of these names. */
 export const amplitudeNames = ['Amplitude', 'Actions Amplitude', 'AM'] as const;
 
 export type AmplitudeSettings = {
@@ -58,7 +58,9 @@ export type AmplitudeSettings = {
 
 const standardGroupType = 'company';
 
-/** The row of an event; with revenue by product, one more row per product of an order, if all products have prices. */
+/**
+ * The row of an event. If revenue is sent by product, and all products of an order have prices, also a row per product.
+ */
 export function amplitudeRows(event: OutboundEvent, given: AmplitudeSettings): readonly JsonObject[] {
   const row = amplitudeEvent(event, given);
   const products = given.revenueOf === 'products' ? productRows(event, row) : [];
@@ -148,7 +150,10 @@ function hostOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Device, location and session; empty for a mapped event. Amplitude derives a browser's system from the User-Agent. */
+/**
+ * Device, location and session; empty if a mapping chose the properties. Amplitude itself derives a browser's operating
+ * system from the User-Agent.
+ */
 function fieldsOf(event: OutboundEvent): JsonObject {
   if (mappedProperties(event) !== undefined) return {};
   const sent = sentEvent(event);
@@ -180,7 +185,7 @@ function fieldsOf(event: OutboundEvent): JsonObject {
   };
 }
 
-/** The amount of a purchase, under any common name; for any other event the property `revenue`. */
+/** The amount of a purchase, under any common name; for all other events, the property `revenue`. */
 function revenueOf(sent: SentEvent, properties: JsonObject): number | undefined {
   if (standardEventOf(sent.name) !== 'purchase') return amountOf(properties['revenue']);
   return commerceOf({ properties, defaultCurrency: undefined }).value;

@@ -88,8 +88,9 @@ function dataOf(event: SentEvent, name: string): JsonObject | null {
 }
 
 /**
- * IP address and User-Agent (both required), the app or web, and the ids; e-mail address and phone number as SHA-256,
- * the phone number without its plus. Throws UnfitEventError without IP address or User-Agent.
+ * IP address and User-Agent (both required), whether the event is from an app or the web, and the ids. E-mail address
+ * and phone number are sent as SHA-256, the phone number without its plus. Throws UnfitEventError if IP address or
+ * User-Agent is missing.
  */
 function userData(event: SentEvent, eventSource: string): JsonObject {
   const person = knownPerson(event);

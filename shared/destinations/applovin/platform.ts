@@ -27,8 +27,8 @@ const row = Type.Object({
 });
 
 /**
- * Axon Conversion API: AppLovin refuses a whole batch because of one invalid event. Authorization is the bare key.
- * https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api
+ * Axon Conversion API: AppLovin refuses a whole batch because of one invalid event. The Authorization header is the key
+ * alone, without a scheme. https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api
  */
 export const appLovinPlatform = definePlatform({
   endpoints: [

@@ -27,7 +27,7 @@ import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 import { eraseAtAttentive } from './erase.ts';
 
-/** Attentive's names at Segment and RudderStack. */
+/** Names of Attentive in Segment and RudderStack. */
 const names = ['Attentive', 'Attentive Mobile', 'ATTENTIVE_TAG'] as const;
 const hoursMax = 12;
 const hourMs = 3_600_000;
@@ -103,7 +103,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** An event's opt-in or opt-out call, if any: https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/. */
+/**
+ * The call with which an event opts its visitor in or out, if any:
+ * https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/.
+ */
 function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): readonly Call[] {
   const subscription = isIdentify(event) ? undefined : subscriptionOf(event, given);
   if (subscription === undefined) return [];
@@ -178,7 +181,7 @@ function currencyIn({ currency }: JsonObject): string | undefined {
   return code !== undefined && /^[A-Z]{3}$/.test(code) ? code : undefined;
 }
 
-/** The variant id of the event's product at `index`; without a product list, that of the event itself. */
+/** The variant id of the event's product at `index`; if there is no product list, the event's own variant id. */
 function variantOf(properties: JsonObject, index: number): string | undefined {
   const goods: unknown = properties['products'] ?? properties['items'];
   const one: unknown = Array.isArray(goods) ? goods[index] : properties;

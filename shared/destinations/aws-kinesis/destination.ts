@@ -11,9 +11,9 @@ import { withinBytes } from '../sdk/http.ts';
 import { matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
-// Kinesis accepts 500 records per request; with 200, a response in which all fail stays within the response limit.
+// Kinesis accepts 500 records per request. With 200, the response stays within its size limit even if all records fail.
 const batchEventsMax = 200;
-// Kinesis accepts 5 MiB of records, counted before base64, which lengthens them by a third.
+// Kinesis accepts 5 MiB of records, counted before base64 encoding, which makes them a third longer.
 const bodyBytesMax = (5 * 1_024 * 1_024 * 4) / 3;
 const partitionKeyCharactersMax = 256;
 
@@ -104,7 +104,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return records.map(outcomeOf);
 }
 
-// Some records may be stored already; retrying all may repeat these, but loses none.
+// Some records may already be stored: retrying all may repeat some records, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each record' };
 
 function outcomeOf(record: unknown): Outcome {

@@ -7,7 +7,7 @@ import { jsonArrayOf } from '../sdk/json.ts';
 import { batchSize, choice, matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
-// Maximum size of an asynchronous (Event) and of a synchronous invocation.
+// Maximum size in bytes of an asynchronous (Event) and of a synchronous (RequestResponse) invocation.
 const bodyBytesMax = { Event: 1_048_576, RequestResponse: 6_291_456 } as const;
 const batchEventsMax = 1_000;
 
@@ -91,7 +91,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return awsFailure(answer, errorCode(answer), events);
 }
 
-/** The error code, from a header (`ResourceNotFoundException:http://…`), else from `__type` in the body. */
+/** The error code, from a header (`ResourceNotFoundException:http://…`), or else from `__type` in the body. */
 function errorCode(answer: OutboundAnswer): string | undefined {
   const header = answer.headers['x-amzn-errortype'];
   if (header !== undefined) return header.split(':')[0];

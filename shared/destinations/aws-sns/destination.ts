@@ -109,7 +109,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   });
 }
 
-// Some messages may be published already; retrying all may repeat these, but loses none.
+// Some messages may already be published: retrying all may repeat some messages, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each message' };
 
 // The response is XML that contains only our own ids, and codes and messages with escaped markup. No text in it can be

@@ -79,7 +79,7 @@ function readQuery(body: string): unknown {
     let place = root;
     for (const part of path) {
       const next = (place[part] ??= {});
-      // A truncated form may have a text at a place where another name needs an object.
+      // A form that was cut off may have a text where another name needs an object.
       if (typeof next === 'string') return undefined;
       place = next;
     }

@@ -48,7 +48,7 @@ describe('AWSSQS', () => {
     expect(Entries.map((entry) => entry.MessageGroupId)).toEqual(Array(4).fill('sample-visitor'));
     expect(Entries[0]?.MessageDeduplicationId).toMatch(/^[0-9a-f]{64}$/);
     expect(Entries[1]?.MessageDeduplicationId).toBe('1');
-    // The queue may accept a later message of a batch and ask for an earlier one again.
+    // The queue may accept a later message of a batch and fail an earlier one, which is then retried.
     expect(fifo.retriesRows).toBe(true);
   });
 

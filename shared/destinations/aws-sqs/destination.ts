@@ -10,7 +10,7 @@ import { requiredText, SettingError } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 10;
-/** Maximum total size of the bodies and attributes of a request's messages. */
+/** Maximum total size of the bodies and attributes of a request's messages, in bytes. */
 const messageBytesMax = 1_048_576;
 const queueUrl = /^https:\/\/[\w.-]+\/\d{12}\/[\w-]{1,80}(\.fifo)?$/;
 const regionOfQueue = /^https:\/\/sqs\.([a-z0-9-]+)\./;
@@ -92,7 +92,7 @@ function entryOf(event: OutboundEvent, index: number, isFifo: boolean): Entry {
   const name = outboundName(event).toWellFormed().replace(outsideXml, '');
   return {
     Id: idOf(index),
-    // SQS accepts only characters of XML 1.0. JSON escapes all others but these two.
+    // SQS accepts only the characters of XML 1.0. JSON already escapes all others, except these two.
     MessageBody: eventJson(event).replace(/[\ufffe\uffff]/g, (char) => (char === '\ufffe' ? '\\ufffe' : '\\uffff')),
     ...(name === '' ? {} : { MessageAttributes: { event: { DataType: 'String', StringValue: name } } }),
     ...(isFifo ? { MessageGroupId: fifoId(visitorId), MessageDeduplicationId: fifoId(id) } : {}),
@@ -129,14 +129,17 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   });
 }
 
-// Some messages may be in the queue already; retrying all may repeat these, but loses none.
+// Some messages may already be in the queue: retrying all may repeat some messages, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each message' };
 
 function byId(list: unknown): ReadonlyMap<unknown, JsonObject> {
   return new Map(Array.isArray(list) ? list.filter(isJsonObject).map((entry) => [entry['Id'], entry] as const) : []);
 }
 
-/** The outcome of a failed message. A failure that is not the sender's fault is retried, whatever its code. */
+/**
+ * The outcome of a message that failed. If the failure is not the sender's fault, the message is retried, whatever the
+ * code.
+ */
 function failureOf({ Code: code, SenderFault: isOurs }: JsonObject): Outcome {
   const outcome = awsOutcome(typeof code === 'string' ? code : '');
   return outcome.kind === 'reject' && isOurs === false ? { kind: 'retry', reason: outcome.reason } : outcome;

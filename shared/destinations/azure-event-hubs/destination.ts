@@ -138,7 +138,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Access = (nowMs: number) => { readonly authorization?: string; readonly oauth?: OAuthNeed };
 
-/** Access by a shared access key, else by an application's token. Throws SettingError if settings are missing. */
+/**
+ * Access with a shared access key, or else with an application's token. Throws SettingError if settings are missing.
+ */
 function accessOf(given: SettingsOf<typeof settings>, resource: string): Access {
   const { sharedAccessKeyName: keyName, sharedAccessKey: key, tenantId, clientId, clientSecret } = given;
   if (keyName !== undefined || key !== undefined) {
@@ -164,7 +166,7 @@ function accessOf(given: SettingsOf<typeof settings>, resource: string): Access 
 type SharedAccess = { readonly resource: string; readonly keyName: string; readonly key: string };
 
 /**
- * A token that is the same for half an hour, and then remains valid for at least another half hour.
+ * A token that stays the same for half an hour, and is then valid for at least another half hour.
  * https://learn.microsoft.com/rest/api/eventhub/generate-sas-token
  */
 export function sharedAccessSignature({ resource, keyName, key }: SharedAccess, nowMs: number): string {

@@ -87,7 +87,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** Outcomes by row: Microsoft refused the rows in the error's details and accepted the others, even with warnings. */
+/**
+ * Reads the outcome of each row: Microsoft refused the rows in the error's details, and accepted all others, even those
+ * with warnings.
+ */
 function refusedRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   if (answer.status >= 500 || answer.status === 401 || answer.status === 403 || answer.status === 429) return undefined;
   const error = jsonAnswer(answer)?.['error'];

@@ -70,7 +70,10 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** The normalised address; before the @, dots and anything from a plus on are removed. Undefined if nothing is left. */
+/**
+ * The normalised e-mail address. From the part before the @, dots are removed, and a plus with all that follows it.
+ * Undefined if nothing is left.
+ */
 function microsoftEmail(text: string): string | undefined {
   const email = normaliseEmail(text);
   if (email === undefined) return undefined;
@@ -79,7 +82,7 @@ function microsoftEmail(text: string): string | undefined {
   return user === '' ? undefined : user + email.slice(at);
 }
 
-/** Microsoft's page types. */
+/** The page types that Microsoft accepts. */
 const pageTypes = ['home', 'product', 'category', 'searchresults', 'cart', 'purchase', 'other'] as const;
 
 function customData(event: SentEvent): JsonObject | undefined {

@@ -16,7 +16,7 @@ import { subscriptionOf } from '../sdk/subscriptions.ts';
 export const standardAliasLabel = 'sluice_visitor_id';
 const nameCharactersMax = 255;
 
-/** Settings that determine the form of events and users. */
+/** Settings that decide how events and users are written. */
 export type BrazeWording = {
   readonly aliasLabel: string;
   readonly orders: 'recommended' | 'purchases' | 'events';
@@ -49,8 +49,8 @@ export function brazeRows(
 }
 
 /**
- * An alias and the external id to merge it into: for an $identify the visitor's own ids, for an alias call its two ids.
- * Undefined if either is missing, and for other events.
+ * An alias and the external id of the user to merge it into: for an $identify both ids of the visitor, for an alias
+ * call its two ids. Undefined if either id is missing, and for other events.
  */
 export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject | undefined {
   const tied = (external: string | undefined, alias: string | undefined): JsonObject | undefined =>
@@ -113,7 +113,7 @@ function portionsOf(quantity: number): readonly number[] {
 
 const ofProducts: ReadonlySet<string> = new Set(['products', 'items', 'contents', 'currency']);
 
-/** Braze's names of attributes, by trait: https://www.braze.com/docs/api/objects_filters/user_attributes_object. */
+/** The attribute of Braze for each trait: https://www.braze.com/docs/api/objects_filters/user_attributes_object. */
 const attributeNames: ReadonlyMap<string, string> = new Map([
   ['phone_number', 'phone'],
   ['city', 'home_city'],
@@ -168,7 +168,7 @@ function brazeProperties(given: JsonObject): JsonObject {
 
 const recommendedName = platformEventNames('Braze');
 
-/** The id that a recommended event of Braze requires besides products and amounts, by event. */
+/** For each recommended event of Braze, the id that it requires besides products and amounts. */
 const demanded: Readonly<Record<string, string>> = {
   'ecommerce.cart_updated': 'cart_id',
   'ecommerce.checkout_started': 'checkout_id',
@@ -176,7 +176,7 @@ const demanded: Readonly<Record<string, string>> = {
   'ecommerce.order_refunded': 'order_id',
   'ecommerce.order_cancelled': 'order_id',
 };
-/** Optional fields of orders, sent under their original names; properties without a field go into `metadata`. */
+/** Optional fields of orders, sent under their original names. Properties that have no field go into `metadata`. */
 const optional = ['cart_id', 'discounts', 'subtotal_value', 'tax', 'shipping'] as const;
 const ownPlaces: ReadonlySet<string> = new Set<string>([
   ...Object.values(demanded),
@@ -198,7 +198,7 @@ const ownPlaces: ReadonlySet<string> = new Set<string>([
 
 /**
  * A recommended event: https://www.braze.com/docs/user_guide/data/activation/events/recommended_events. Undefined if
- * there is none for the event, if a mapping renamed the event, or if a required field is missing, because Braze
+ * Braze recommends none for the event, if a mapping renamed the event, or if a required field is missing: Braze
  * discards incomplete recommended events.
  */
 function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | undefined {
@@ -220,7 +220,8 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
     const cartId = textForm(properties['cart_id']) ?? contactIds(event).visitorId;
     const action = standardEventOf(sent.name) === 'removeFromCart' ? 'remove' : 'add';
     const metadata = present(brazeProperties(withoutMembers(properties, ofCarts)));
-    // Only an event with the whole cart has its total; else Braze computes it from the products added and removed.
+    // Only an event with the whole cart contains its total; for other events Braze computes it from the products that
+    // were added and removed.
     const total = Array.isArray(properties['products']) ? value : undefined;
     return {
       name,
@@ -249,7 +250,10 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
   };
 }
 
-/** A product of a recommended event; undefined without id, name or price. Without a variant its id is the variant. */
+/**
+ * A product of a recommended event; undefined if it has no id, name or price. If it has no variant, its id is sent as
+ * the variant.
+ */
 function brazeProduct({
   id,
   name,
@@ -299,7 +303,7 @@ function brazeAttributes(event: OutboundEvent, wording: BrazeWording): JsonObjec
   };
 }
 
-/** The user of an object, by one identifier only, because Braze refuses some combinations. */
+/** Identifies the user of an object by only one identifier, because Braze refuses some combinations. */
 function userOf(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject {
   const { externalId, email, visitorId } = contactIds(event);
   if (externalId !== undefined) return { external_id: externalId };

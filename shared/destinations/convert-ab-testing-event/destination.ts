@@ -84,7 +84,7 @@ function visitorOf(event: SentEvent, fallback: string | undefined): JsonObject {
     { key: 'transactionId', value: orderId },
   ].filter((entry) => entry.value !== undefined);
   const conversion = { eventType: 'conversion', data: { goalId } };
-  // As the SDK does: first the conversion, then the purchase data in a second event.
+  // As in the SDK, the conversion comes first; its purchase data follows in a second event.
   const events =
     goalData.length === 0 ? [conversion] : [conversion, { eventType: 'conversion', data: { goalId, goalData } }];
   return { visitorId: browserId(event, ['convert_visitor_id', '_conv_v']) ?? event.visitor.id, events };

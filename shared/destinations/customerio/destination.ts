@@ -163,7 +163,7 @@ function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   return device === undefined ? [told] : [{ type: 'person', action: 'add_device', identifiers, device }, told];
 }
 
-/** An alias: the earlier id becomes an anonymous id of the person, who thereby gets the events under that id. */
+/** An alias: the earlier id becomes an anonymous id of the person, who then gets the events under that id. */
 function aliasOf({ id, previous_id: previousId }: JsonObject): JsonObject {
   const [person, anonymous] = [textForm(id), textForm(previousId)];
   if (person === undefined || anonymous === undefined) throw new UnfitEventError('the alias does not have two ids');
@@ -171,7 +171,8 @@ function aliasOf({ id, previous_id: previousId }: JsonObject): JsonObject {
 }
 
 /**
- * A group as an object, https://docs.customer.io/journeys/objects/, with a relationship to the person if known.
+ * A group as an object, https://docs.customer.io/journeys/objects/, with a relationship to the person if the person is
+ * known.
  */
 function objectOf(properties: JsonObject, person: JsonObject | undefined, objectTypeId: string): JsonObject {
   const group = groupIn(properties, 'group');
@@ -185,7 +186,9 @@ function objectOf(properties: JsonObject, person: JsonObject | undefined, object
   };
 }
 
-/** Customer.io's actions for page and screen views, by event name; views under these actions can trigger campaigns. */
+/**
+ * Customer.io's actions for page and screen views, by event name; only views under these actions can trigger campaigns.
+ */
 const views: ReadonlyMap<string, string> = new Map([
   [pageEvent, 'page'],
   [screenEvent, 'screen'],
@@ -204,7 +207,7 @@ function deviceIn(event: SentEvent): JsonObject | undefined {
   return { token: device.token, platform: device.platform, last_used: Math.floor(event.timeMs / 1_000) };
 }
 
-/** The traits as attributes; `created_at`, the only attribute that Customer.io reserves, is in seconds. */
+/** The traits as attributes; `created_at`, the only attribute that Customer.io reserves, is sent in seconds. */
 function attributesOf(event: OutboundEvent, given: Given): JsonObject {
   const traits = namedTraits(traitsOf(event), given.traitNames);
   const created = secondsIn(traits['created_at'] ?? traits['createdAt']);
@@ -229,7 +232,7 @@ function knownBy({ externalId, email }: ContactIds): JsonObject | undefined {
   return email === undefined ? undefined : { email };
 }
 
-/** Outcomes of a 207, which lists the refused operations by index; all others were accepted. */
+/** Reads the outcomes from a 207, which lists the refused operations by index; all others were accepted. */
 function readErrors(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],

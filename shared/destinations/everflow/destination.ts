@@ -56,7 +56,7 @@ export const everflow = defineClickPostback({
   }),
 });
 
-/** Parameters that each event fills; they are removed from the postback URL of the settings. */
+/** Parameters that are set from each event, and therefore removed from the postback URL in the settings. */
 const ownParameters = ['transaction_id', 'amount', 'currency', 'order_id', 'coupon_code'];
 
 function readPostback(text: string, key: string): string {

@@ -110,7 +110,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** The pixel id in the event's property; undefined if it is missing or not up to 20 digits. */
+/** The pixel id in this property of the event; undefined if it is missing, or is not a number of up to 20 digits. */
 function pixelIn(event: OutboundEvent, property: string | undefined): string | undefined {
   const given = property === undefined ? undefined : textForm(propertiesOf(event)[property.trim()]);
   return given !== undefined && /^\d{1,20}$/.test(given.trim()) ? given.trim() : undefined;

@@ -3,8 +3,8 @@ import { jsonAnswer } from '../sdk/answers.ts';
 import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 
 /**
- * The outcome of a Graph API error for all events of the request; undefined if one event may be the cause. The API
- * also responds 400 to throttling and token errors, which only the error code tells apart. Codes:
+ * The outcome of a Graph API error for all events of the request; undefined if a single event may be the cause. The API
+ * responds 400 to throttling and token errors too; only the error code distinguishes them. Codes:
  * https://developers.facebook.com/docs/graph-api/guides/error-handling and
  * https://developers.facebook.com/docs/marketing-api/error-reference; codes that these pages barely describe follow
  * https://github.com/rudderlabs/rudder-transformer (facebookUtils/networkHandler.js).

@@ -12,7 +12,7 @@ import { ownParameters, ownProperties } from '../sdk/own-properties.ts';
 import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
-/** Meta's action sources. */
+/** The action sources that Meta defines. */
 export const facebookActionSources = [
   'website',
   'app',
@@ -79,9 +79,9 @@ const lawsOfStates: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The action source that the event names, else the destination's. If that is `website`, an app event of a known
- * operating system is sent as `app`, and an event without page or browser, which `website` requires, as
- * `system_generated`.
+ * The action source that the event names, or else the destination's. If that is `website`, an app event with a known
+ * operating system is sent as `app`. An event that lacks the page address or the User-Agent, both of which `website`
+ * requires, is sent as `system_generated`.
  */
 function actionSourceOf(event: SentEvent, standardSource: string): string {
   const named = namedActionSource(event, facebookActionSources);
@@ -91,7 +91,7 @@ function actionSourceOf(event: SentEvent, standardSource: string): string {
   return url === undefined || userAgent === undefined ? 'system_generated' : standardSource;
 }
 
-/** The channel of a messaging event. Throws UnfitEventError without one, because Meta would refuse the event. */
+/** The channel of a messaging event. Throws UnfitEventError if there is none, because Meta would refuse the event. */
 function messagingChannel(event: SentEvent): string {
   const channel = ownParameters(event, ['messaging_channel']).messaging_channel;
   if (channel === undefined) throw new UnfitEventError('an event of business_messaging needs its messaging_channel');
@@ -115,7 +115,7 @@ function userData(event: SentEvent): JsonObject {
     madid: deviceOf(event).advertisingId,
     ...textsOf(ownParameters(event, messagingIds)),
   };
-  // The fields added below do not suffice to match a person: the API refuses an event that has only these.
+  // The fields that are added below are not enough to match a person: the API refuses an event that has only these.
   const enough = present(data);
   if (enough === undefined) throw new UnfitEventError('the event has no identifier that Meta could match');
   return {
@@ -138,8 +138,8 @@ const textsOf = (parameters: Readonly<Record<string, string | number>>): Readonl
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 
 /**
- * The value of the _fbc cookie, else a value built from a click id: version, subdomain index, time of the click's first
- * appearance in ms (else of the event), unchanged id.
+ * The value of the _fbc cookie, or else a value built from a click id: version, subdomain index, time in ms when the
+ * click was first seen (or else of the event), and the unchanged id.
  * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/fbp-and-fbc
  */
 function clickCookie(event: SentEvent): string | undefined {
@@ -158,7 +158,7 @@ function appData(event: SentEvent): JsonObject {
   if (platform === undefined) throw new UnfitEventError('an app event needs the operating system of its device');
   const tracking = allowsTracking === false ? 0 : 1;
   return {
-    // Until the person decides, Apple does not permit tracking; Google does.
+    // Apple does not permit tracking before the person decides; Google does.
     advertiser_tracking_enabled: platform === 'ios' && allowsTracking === undefined ? 0 : tracking,
     application_tracking_enabled: tracking,
     extinfo: extendedDeviceInfo(event),

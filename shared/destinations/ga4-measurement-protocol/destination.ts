@@ -21,7 +21,7 @@ const batchEventsMax = 25;
 const bodyBytesMax = 130_000;
 const userPropertiesMax = 25;
 
-/** Google Analytics' names at Segment and RudderStack. */
+/** Names of Google Analytics in Segment and RudderStack. */
 export const names = [
   'Google Analytics 4 Cloud',
   'Actions Google Analytic 4',
@@ -115,7 +115,9 @@ export const ga4MeasurementProtocol = defineDestination({
   prepare: prepareMeasurementProtocol,
 });
 
-/** Settings of every kind that speaks the protocol, to Google itself or to a Tag Manager server container. */
+/**
+ * Settings of every kind that sends Measurement Protocol events, to Google itself or to a Tag Manager server container.
+ */
 export type MeasurementProtocolSettings = Pick<
   SettingsOf<typeof settings>,
   'measurementId' | 'apiSecret' | 'baseUrl' | 'defaultCurrency'
@@ -152,7 +154,10 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
   };
 }
 
-/** The outcome of a validation, whose request has one event. Undefined without messages: the event is valid. */
+/**
+ * The outcome of a validation request, which has one event. Undefined if the response has no messages: the event is
+ * valid.
+ */
 function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const messages = answer.status === 200 ? jsonAnswer(answer)?.['validationMessages'] : undefined;
   const first = Array.isArray(messages) ? messages.find(isJsonObject) : undefined;

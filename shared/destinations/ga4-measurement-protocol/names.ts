@@ -49,7 +49,9 @@ export function ga4Name(name: string): string | undefined {
   return cut(isReserved ? `event_${plain}` : plain);
 }
 
-/** The name of a parameter or user property in the form of ga4Name; a reserved prefix gets `p_` in front. */
+/**
+ * The name of a parameter or user property, in the form of ga4Name; a name with a reserved prefix gets `p_` in front.
+ */
 export function ga4ParameterName(name: string, charactersMax = nameCharactersMax): string | undefined {
   const plain = plainName(name);
   if (plain === undefined) return undefined;
@@ -57,7 +59,7 @@ export function ga4ParameterName(name: string, charactersMax = nameCharactersMax
 }
 
 function plainName(name: string): string | undefined {
-  // 500 characters are more than any valid name has; the bound keeps a name of a million characters cheap.
+  // No valid name has more than 500 characters; without this limit a name of a million characters would be expensive.
   const plain = name
     .slice(0, 500)
     .toWellFormed()

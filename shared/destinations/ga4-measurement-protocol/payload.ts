@@ -44,7 +44,9 @@ const ofCalls: ReadonlyMap<string, string> = new Map([
   [screenEvent, 'screen_view'],
 ]);
 
-/** Google's name for a completed checkout step: of payment if it tells only the payment method, else of shipping. */
+/**
+ * Google's name for a completed checkout step: the payment step if only a payment method is given, or else shipping.
+ */
 function checkoutStep({ name, isRenamed, properties }: SentEvent): string | undefined {
   if (isRenamed || !/^(checkout ?step ?completed|completed ?checkout ?step)$/i.test(name.replaceAll('_', ' ')))
     return undefined;
@@ -73,7 +75,9 @@ const withItemsAndValue: ReadonlySet<string> = new Set([
 ]);
 const listsOfItems = ['items', 'products', 'contents'] as const;
 
-/** A recommended event's parameters under Google's names, and the names of the properties that they replace. */
+/**
+ * A recommended event's parameters under Google's names, and the names of the properties that these parameters replace.
+ */
 function recommendedParameters(name: string, event: SentEvent): readonly [JsonObject, readonly string[]] {
   const { value, currency, orderId, items, searchText } = commerceOf(event);
   const goods = items.length === 0 ? undefined : items.slice(0, itemsMax).map(recommendedItem);
@@ -104,7 +108,9 @@ const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   select_promotion: promotionNames,
 };
 
-/** Google's parameters for properties that the event has under a common name only, and these common names. */
+/**
+ * Parameters under Google's names for properties that the event has only under a common name, and these common names.
+ */
 function ownParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
   const names = Object.entries(parameterNames[name] ?? {}).filter(
     ([given, own]) => textOf(properties[given]) !== undefined && properties[own] === undefined,
@@ -135,7 +141,8 @@ function parametersOf(recommended: string | undefined, event: SentEvent, context
   parameters.set('engagement_time_msec', numberOr(properties['engagement_time_msec'], 1));
   const sessionId = sessionOf(properties['session_id'] ?? context['sid']);
   if (sessionId !== undefined) parameters.set('session_id', sessionId);
-  // These come before the event's other properties because the number of parameters is limited.
+  // The parameters of a recommended event come before the other properties, because the number of parameters is
+  // limited.
   for (const [name, value] of Object.entries(first)) {
     const fit = name === 'items' ? value : valueOf(value, valueCharactersMax);
     if (fit !== undefined) parameters.set(name, fit);
@@ -153,7 +160,7 @@ function parametersOf(recommended: string | undefined, event: SentEvent, context
 
 const depthMax = 4;
 
-/** Adds parameters; the members of an object get their own (`address_city`), as a parameter is one text or number. */
+/** Adds parameters. A parameter is one text or number, so each member of an object becomes one (`address_city`). */
 function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonObject, depth: number): void {
   for (const [key, value] of Object.entries(members)) {
     if (parameters.size >= parametersMax) return;
@@ -170,14 +177,14 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
   }
 }
 
-/** The members of an object, or of a list of objects by index; undefined for any other value. */
+/** The members of an object; for a list of objects, its items by index; undefined for any other value. */
 function membersOf(value: unknown): JsonObject | undefined {
   if (isJsonObject(value)) return value;
   const isList = Array.isArray(value) && value.length > 0 && value.every((entry) => isJsonObject(entry));
   return isList ? Object.fromEntries(value.map((entry, index) => [String(index), entry])) : undefined;
 }
 
-/** An item with parameters that are texts or numbers; the members of an object get their own (`size_label`). */
+/** An item whose parameters are texts or numbers; each member of an object becomes a parameter (`size_label`). */
 function itemOf(item: JsonObject): JsonObject {
   const members = flatMembers(item, '', 0).slice(0, parametersMax + 2);
   return Object.fromEntries(
@@ -215,7 +222,7 @@ function numberOr(value: unknown, fallback: number): number {
   return typeof value === 'number' && value >= 0 ? value : fallback;
 }
 
-/** The session id, which must be digits for Google; any other id is hashed to a number. */
+/** The session id. Google accepts only digits: any other id is hashed to a number. */
 function sessionOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   if (text === undefined || /^\d{1,18}$/.test(text)) return text;

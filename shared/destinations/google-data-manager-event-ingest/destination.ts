@@ -6,10 +6,10 @@ import type { DataManagerAccount } from './ingest.ts';
 const loadPlatform = async () => (await import('./platform.ts')).dataManagerPlatform;
 
 /**
- * Google Data Manager API, `POST /v1/events:ingest`: per request up to 2,000 conversions of one conversion action or
+ * Google Data Manager API, `POST /v1/events:ingest`: a request has up to 2,000 conversions of one conversion action or
  * Floodlight activity. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest. The response
- * tells only that the request was accepted; the result of each event appears in Google's diagnostics. `transactionId`
- * is the order id, else the event id, and also deduplicates against the tag on the page. The property `consent` may
+ * says only that the request was accepted; the result of each event appears in Google's diagnostics. `transactionId` is
+ * the order id, or else the event id, and also deduplicates against the tag on the page. The property `consent` may
  * contain `ad_user_data` and `ad_personalization`, each `GRANTED` or `DENIED`.
  */
 export const googleDataManagerEventIngest = defineDestination({

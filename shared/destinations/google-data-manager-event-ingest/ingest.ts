@@ -28,7 +28,7 @@ const scope = 'https://www.googleapis.com/auth/datamanager';
 const batchEventsMax = 2_000;
 const transactionCharactersMax = 512;
 
-/** The Google products that receive conversions, by Google's account types. */
+/** The Google products that receive conversions, under Google's names for their account types. */
 export type DataManagerAccount = 'GOOGLE_ADS' | 'FLOODLIGHT_CONFIG';
 
 const accountId = matching(/^[\d-]{3,20}$/, 'must be digits');
@@ -171,12 +171,15 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
 }
 
 /**
- * A change of an earlier conversion, which Google finds by transaction id within the conversion action.
+ * How an event changes an earlier conversion, which Google finds by transaction id within the conversion action.
  * https://developers.google.com/data-manager/api/devguides/events/google-ads/conversion-adjustments
  */
 type Adjustment = 'restate' | 'cancel';
 
-/** Returns how an event adjusts a conversion. Throws SettingError if an event is listed twice, or for Floodlight. */
+/**
+ * Returns a function that says how an event adjusts a conversion. Throws SettingError if an event is listed twice, or
+ * if events are listed for Floodlight.
+ */
 function readAdjustments(given: IngestSettings, accountType: DataManagerAccount) {
   const plain = (names: readonly string[] = []): ReadonlySet<string> =>
     new Set(names.map((name) => name.toLowerCase()));
@@ -219,7 +222,9 @@ function readFeed(given: IngestSettings): Feed | undefined {
   return { merchantId, merchantFeedLabel, merchantFeedLanguageCode: merchantFeedLanguage.toLowerCase() };
 }
 
-/** The products of a purchase; undefined without a feed, or if a product lacks id or price, which Google requires. */
+/**
+ * The products of a purchase; undefined if there is no feed, or if a product has no id or price, which Google requires.
+ */
 function cartData(event: SentEvent, feed: Feed | undefined): JsonObject | undefined {
   const { items } = commerceOf(event);
   const whole = items.flatMap(({ id, price, quantity }) =>
@@ -272,7 +277,7 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
   };
 }
 
-/** The value of the property in the settings, else the order id, else the event id. */
+/** The value of the property that the settings name, or else the order id, or else the event id. */
 function transactionId(event: SentEvent, orderId: string | undefined, given: IngestSettings): string {
   const isNamed = given.deduplicationProperty !== undefined && event.deduplicationId !== event.id;
   return isNamed ? event.deduplicationId : (orderId ?? event.deduplicationId);
@@ -305,7 +310,7 @@ function userIdentifiersOf(event: SentEvent): readonly JsonObject[] {
   return [
     ...(email === undefined ? [] : [{ emailAddress: email }]),
     ...(phone === undefined ? [] : [{ phoneNumber: phone }]),
-    // Google matches country and postal code only in combination with both names.
+    // Google matches country and postal code only together with first and last name.
     ...(firstName !== undefined && lastName !== undefined && isPlace
       ? [{ address: { givenName: firstName, familyName: lastName, regionCode, postalCode } }]
       : []),

@@ -116,8 +116,9 @@ function headersOf(
 }
 
 /**
- * Every event goes to the same address, so a 404 means a deployment or a missing route, and a 409 a receiver that is
- * still processing the event. Both are temporary, and therefore retried. Undefined if the status alone decides.
+ * Every event goes to the same address, so a 404 means a deployment or a missing route, and a 409 means that the
+ * receiver is still processing the event. Both are temporary, and therefore retried. Returns undefined if the status
+ * alone decides.
  */
 function readAnswer({ status }: OutboundAnswer, events: readonly unknown[]): readonly Outcome[] | undefined {
   if (status !== 404 && status !== 409) return undefined;

@@ -5,7 +5,7 @@ import type { Group } from '../sdk/event.ts';
 import { hubspotText, readInputErrors } from './payload.ts';
 import type { CrmInput } from './payload.ts';
 
-/** HubSpot's names of the default company properties, by trait of a group call. */
+/** HubSpot's names of the default company properties, by the name of the trait in a group call. */
 const standardNames: ReadonlyMap<string, string> = new Map([
   ['name', 'name'],
   ['domain', 'domain'],

@@ -12,7 +12,7 @@ import { eraseAtHubspot } from './erase.ts';
 const standardUrl = 'https://api.hubapi.com';
 /** HubSpot versions its paths by date and supports each version for at least 18 months. */
 const apiVersion = '2026-09';
-// HubSpot accepts only 100 contacts per request, though 500 events.
+// HubSpot accepts 500 events per request, but only 100 contacts.
 const batch = { max: 100, fallback: 100 };
 
 const settings = {
@@ -146,7 +146,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     groupOf(event) {
       if (isIdentify(event)) return 'contacts';
       if (!isGroup(event)) return 'events';
-      // The follow-up requests concern one contact, so its event is sent alone.
+      // The follow-up requests are about one contact, so that contact's event is sent alone.
       return isKnownContact(event, contactIdProperty) ? `company of ${event.resolved.event.id}` : 'companies';
     },
     buildRequest(events) {

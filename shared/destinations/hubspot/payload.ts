@@ -24,12 +24,12 @@ const standardNames: ReadonlyMap<string, string> = new Map([
   ['country', 'country'],
 ]);
 
-/** A record in a request; `places`: the indexes in the batch of the events that the record combines. */
+/** A record in a request; `places` has the indexes of the events in the batch that the record combines. */
 export type CrmInput = { readonly input: JsonObject; readonly places: readonly number[] };
 
 /**
- * One input per contact, because HubSpot refuses a request that has a contact twice; later events override earlier
- * ones. Throws UnfitEventError if a contact has no id.
+ * Makes one input per contact, because HubSpot refuses a request that contains a contact twice; later events override
+ * earlier ones. Throws UnfitEventError if a contact has no id.
  */
 export function contactInputs(
   events: readonly OutboundEvent[],
@@ -52,8 +52,8 @@ export function contactInputs(
 }
 
 /**
- * How contacts are identified, and which properties are set besides the default ones. `idProperty`: the HubSpot
- * property that holds the external id; undefined if contacts are identified by e-mail address.
+ * How contacts are identified, and which properties are set besides the default ones. `idProperty` is the HubSpot
+ * property with the external id; undefined if contacts are identified by e-mail address.
  */
 export type ContactKey = { readonly idProperty: string | undefined; readonly properties: readonly string[] };
 
@@ -73,7 +73,7 @@ export function recordIdIn(answer: OutboundAnswer): string | undefined {
   return isJsonObject(first) ? textForm(first['id']) : undefined;
 }
 
-/** Outcomes of a batch of contacts: HubSpot accepts the valid ones, and lists the others in a 207. */
+/** Reads the outcomes of a batch of contacts: HubSpot accepts the valid contacts, and lists the others in a 207. */
 export function readContactAnswer(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
@@ -82,7 +82,9 @@ export function readContactAnswer(
   return readInputErrors(answer, events.length, placesById(events, idProperty));
 }
 
-/** Outcomes of a batch of records of any type. `records`: each record's id and the indexes of its events. */
+/**
+ * Reads the outcomes of a batch of records of any type. `records` has each record's id and the indexes of its events.
+ */
 export function readInputErrors(
   answer: OutboundAnswer,
   count: number,
@@ -93,7 +95,7 @@ export function readInputErrors(
   const reasons = new Map<string, string>();
   for (const { category, context } of errors.filter(isJsonObject)) {
     const traceIds = isJsonObject(context) ? context['objectWriteTraceId'] : undefined;
-    // An error that names no record may concern any of them; writing records again is harmless.
+    // An error that names no record may be about any of them, so all are retried; writing a record again is harmless.
     if (!Array.isArray(traceIds)) {
       return Array.from({ length: count }, () => ({ kind: 'retry', reason: rowRefusal(category) }));
     }
@@ -126,7 +128,8 @@ function placesById(
 }
 
 /**
- * A contact's default properties and those in the settings; HubSpot would refuse a contact with an unknown property.
+ * A contact's default properties, and those that the settings list; HubSpot would refuse a contact with an unknown
+ * property.
  */
 function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties: readonly string[]): JsonObject {
   if (event === undefined) return {};
@@ -188,7 +191,7 @@ function textProperties(properties: JsonObject): JsonObject {
   return Object.fromEntries(texts.slice(0, propertiesMax));
 }
 
-/** A name in HubSpot's internal form: lower-case letters, digits and underscores, a letter first. */
+/** A name in HubSpot's internal form: lower-case letters, digits and underscores, starting with a letter. */
 function internalName(name: string): string {
   return name
     .toLowerCase()

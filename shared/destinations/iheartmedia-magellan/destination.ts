@@ -81,7 +81,10 @@ function client(event: SentEvent): JsonObject {
   return { ip, ua: userAgent, ...present({ url, ref: referrer }) };
 }
 
-/** The fields of an action besides the visitor's. Throws UnfitEventError if an amount or its currency is missing. */
+/**
+ * The fields of an action, without those of the visitor. Throws UnfitEventError if an amount or its currency is
+ * missing.
+ */
 function detailsOf(action: string, event: SentEvent): JsonObject {
   const commerce = commerceOf(event);
   const [item] = commerce.items;
@@ -117,7 +120,7 @@ function detailsOf(action: string, event: SentEvent): JsonObject {
   }
 }
 
-/** An amount with its currency. `otherwise`: the currency of an amount of 0 whose currency is not known. */
+/** An amount with its currency. If the amount is 0 and its currency is not known, `otherwise` is used. */
 function money(action: string, { value, currency }: Commerce, otherwise?: string): JsonObject {
   const known = currency ?? (value === 0 ? otherwise : undefined);
   if (value === undefined || known === undefined) {

@@ -143,7 +143,7 @@ function customerIdOf(outbound: OutboundEvent): string | undefined {
   return externalId?.includes('@') === true ? undefined : externalId;
 }
 
-/** The person's identifiers; empty for an event of limited use, which is sent with its click or page only. */
+/** The person's identifiers; empty if data use is limited: such an event is sent only with its click or page. */
 function personOf(outbound: OutboundEvent, event: SentEvent): Readonly<Record<string, string | undefined>> {
   if (isLimited(event)) return {};
   const { email } = contactIds(outbound);
@@ -184,7 +184,7 @@ function pageLoad(outbound: OutboundEvent, given: Given, events: readonly Outbou
   return postForm({ url: `${root}/PageLoad`, headers: { accept: 'application/json' }, body, events });
 }
 
-/** App and device of an app event; empty for other events, and without device ids for limited use. */
+/** App and device of an app event; empty for other events. Device ids are left out if data use is limited. */
 function appOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
   if (!isOfApp(event)) return {};
   const { platform, advertisingId, vendorId } = deviceOf(event);
@@ -236,7 +236,7 @@ function itemsOf(
   );
 }
 
-/** The outcome of a 200 or 400 with the status ERROR, which both may have; the first field at fault is the reason. */
+/** The outcome of a 200 or a 400 whose body has the status ERROR; the reason is the first invalid field. */
 function readStatus(answer: OutboundAnswer): readonly Outcome[] | undefined {
   if (answer.status !== 200 && answer.status !== 400) return undefined;
   const body = jsonAnswer(answer);

@@ -156,7 +156,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 const unnamed: Outcome = { kind: 'retry', reason: rowRefusal('failCount') };
 
-/** Outcomes of a 200 with failures, which lists users by e-mail address or id, and events by name. */
+/** Reads the outcomes from a 200 with failures, which lists users by e-mail address or id, and events by name. */
 function readFailures(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
@@ -177,11 +177,12 @@ function readFailures(
   });
   const outcomes = rowOutcomes(events.length, refusals);
   if (refusals.size >= failCount) return outcomes;
-  // The response does not tell which of the other events failed; resending accepted ones is harmless.
+  // The response does not say which of the other events failed, so all are retried; resending accepted events is
+  // harmless.
   return outcomes.map((outcome) => (outcome.kind === 'reject' ? outcome : unnamed));
 }
 
-/** The list of the response that names each failed user (such as invalidEmails), by user. */
+/** For each failed user, the name of the list in the response that contains the user, such as invalidEmails. */
 function namedIn(failedUpdates: unknown): ReadonlyMap<string, string> {
   const lists = Object.entries(isJsonObject(failedUpdates) ? failedUpdates : {});
   return new Map(lists.flatMap(([list, users]) => textsOf(users).map((user) => [user, list] as const)));

@@ -21,7 +21,7 @@ const fieldNames: ReadonlyMap<string, string> = new Map([
 ]);
 const identifying: ReadonlySet<string> = new Set(['email', 'userId']);
 
-/** A row of trackBulk. */
+/** A row of a trackBulk request. */
 export function iterableEvent(event: OutboundEvent, preferred: IterableKey): JsonObject {
   const { id, name, timeMs } = sentEvent(event);
   return {
@@ -34,7 +34,7 @@ export function iterableEvent(event: OutboundEvent, preferred: IterableKey): Jso
   };
 }
 
-/** Iterable's numeric ids of the campaign and template to attribute an event to. */
+/** Iterable's numeric ids of the campaign and template that an event is attributed to. */
 function messageIds(properties: JsonObject): JsonObject {
   const idOf = (...names: readonly string[]): number | undefined => {
     const id = names.map((name) => numberOf(properties[name])).find((value) => value !== undefined);
@@ -174,7 +174,7 @@ export function iterableNewEmail(event: OutboundEvent): JsonObject | undefined {
   return { ...(currentEmail === undefined ? { currentUserId: current } : { currentEmail }), newEmail };
 }
 
-/** A row of bulkUpdate. Throws UnfitEventError without e-mail address and external id. */
+/** A row of a bulkUpdate request. Throws UnfitEventError if the visitor has neither e-mail address nor external id. */
 export function iterableUser(event: OutboundEvent, preferred: IterableKey, mergesObjects: boolean): JsonObject {
   // Without mergeNestedObjects an object replaces the user's existing one.
   const key = { ...userKey(event, preferred), ...(mergesObjects ? { mergeNestedObjects: true } : {}) };

@@ -33,7 +33,7 @@ const purchase = Type.Object({
 const credentials = inHeader('api-key', /^\S+$/);
 const common = { method: 'POST', credentials, content: 'json', bytesMax: 4 * 1_024 * 1_024 } as const;
 
-/** The problem of a row that does not have exactly one of `email` and `userId`. */
+/** The problem of a row that has neither or both of `email` and `userId`. */
 function check(row: unknown) {
   const given = isJsonObject(row) ? [row['email'], row['userId']].filter((id) => id !== undefined) : [];
   return given.length === 1 ? undefined : { field: 'email', message: 'or userId is required, and not both' };

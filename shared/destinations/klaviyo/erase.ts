@@ -33,7 +33,7 @@ export function eraseAtKlaviyo({ baseUrl, headers }: Given): PreparedErasure {
         return noIdentifier('e-mail address, phone number and external id');
       }
       const contacts = [...emails.map((email) => ({ email })), ...phones.map((phone) => ({ phone_number: phone }))];
-      // Profiles are looked up by external id first, before the jobs by address delete them.
+      // Profiles are looked up by external id before the jobs by e-mail address and phone number delete them.
       return inTurn(externalIds, byExternalId, () => inTurn(contacts, job, requested));
     },
   };

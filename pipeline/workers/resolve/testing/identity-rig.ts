@@ -11,7 +11,7 @@ export const sources = [
   { id: server, type: 'NodejsApi', status: 'Enabled' },
 ];
 
-/** A resolver rig on servers of its own; `close` stops them. */
+/** Opens a resolver rig on its own servers; `close` stops them. */
 export async function openIdentityRig(): Promise<{ readonly rig: ResolverRig; close(): Promise<void> }> {
   const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
   await migrate(database.url);

@@ -37,7 +37,7 @@ import { createViolationStore } from '../write-violations.ts';
 import { noWithdrawals } from './no-withdrawals.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
-/** A resolver's settings by default. */
+/** The resolver's default settings. */
 export const defaultSettings = readResolverSettings(defaultsOf(resolverEnv));
 
 export type TestEvent = {
@@ -56,7 +56,7 @@ export type TestEvent = {
 
 export type ResolverRig = Awaited<ReturnType<typeof createResolverRig>>;
 
-/** A log and a database for tests of the resolver: puts frames in, starts resolvers, reads what came out. */
+/** A log and a database for tests of the resolver: puts frames in, starts resolvers, and reads their results. */
 export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   await makeTestLog({ url: natsUrl }, testTopology({ partitions: 4, streamBytesMax: 256 * 1024 ** 2 }));
   const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
@@ -145,7 +145,7 @@ export function frameOf(account: string, events: readonly TestEvent[]): Uint8Arr
   return writer.bytes();
 }
 
-/** Runs a test with an empty log and an account of its own. */
+/** Runs a test with an empty log and a new account. */
 export async function onEmptyLog(
   natsUrl: string,
   databaseUrl: string,

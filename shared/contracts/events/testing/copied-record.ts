@@ -2,7 +2,7 @@ import { encodeResolved } from '../resolved-event.ts';
 import type { ResolvedEvent } from '../resolved-event.ts';
 import type { RetryRecord } from '../retry-record.ts';
 
-/** The fields of a retry record that contains its event. */
+/** The fields of a retry record that contains its event instead of a reference to it. */
 export function copied(
   event: ResolvedEvent,
 ): Pick<RetryRecord, 'visitorId' | 'eventId' | 'receivedAt' | 'bytes'> & { readonly line: string } {
