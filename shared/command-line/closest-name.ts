@@ -16,10 +16,7 @@ export function didYouMean(written: string, known: readonly string[]): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-/**
- * Number of typing errors between two words: missing, added, wrong and swapped letters (the optimal string alignment
- * distance).
- */
+/** Number of missing, added and wrong letters and swapped neighbours: the optimal string alignment distance. */
 function countSlips(a: string, b: string): number {
   let [twoAbove, above]: [readonly number[], readonly number[]] = [
     [],

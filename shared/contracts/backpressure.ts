@@ -19,7 +19,7 @@ const backpressureReport = Type.Object({
 
 /**
  * The late events and account queues that one pipeline sees. A pipeline writes the report to the LEASES bucket every
- * second while there is something to report; gateways drop the report when the pipeline ends.
+ * second while there is something to report; gateways ignore a report that was not repeated for `leaseTtlMs`.
  */
 export type BackpressureReport = Static<typeof backpressureReport>;
 

@@ -6,9 +6,7 @@ export const hourMs = 3_600_000;
 
 /**
  * Counts by time step, row and column, as stored. A step is a list: its number since the epoch, then pairs of a cell
- * and its count; a cell is `row
- *
- * columns.length + column`. Zeros are left out.
+ * (`row * columns.length + column`) and its count. Zeros are left out.
  */
 export type StepCounts = {
   /** There are no counts from before this time, in ms since the epoch. */
@@ -62,7 +60,7 @@ export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): Join
   };
   for (const part of known) {
     for (const step of part.fine) {
-      // An entry may be older than the joining of its fine steps into an hour: such steps are left out.
+      // Leaves out fine steps of an entry that was written before they were joined into their hour.
       if (Math.floor(((step[0] ?? 0) * fineStepMs) / hourMs) >= hoursUntil) readStep(part, step, false, add);
     }
     for (const step of part.hours) readStep(part, step, true, add);

@@ -54,7 +54,7 @@ export const retriesOfDestination = (destinationId: string): string => `retry.${
 
 export const retriesOfAll = 'retry.*.*';
 
-/** Dead letters of a destination: events that are sent to it again only if they are replayed. */
+/** Dead letters of a destination: events that it gets only if they are replayed. */
 export const deadLetterSubject = (destinationId: string): string => `dead.${assertId(destinationId)}`;
 export const allDeadLetters = 'dead.*';
 /** The destination of a subject of dead letters, `dead.<destination>`. */

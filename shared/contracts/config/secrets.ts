@@ -12,9 +12,7 @@ export type SecretBox = {
 
   /** `context` says where the text belongs (account, entity, key): it can only be opened with the same context. */
   seal(plain: string, context: string): string;
-  /**
-   * Opens a text with any of the keys. Throws SecretError if none of them sealed it, or if the context is different.
-   */
+  /** Opens with any of the keys. Throws SecretError if none of them sealed it, or if the context is another one. */
   open(sealed: string, context: string): string;
 };
 
@@ -37,7 +35,7 @@ export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(prefix);
 }
 
-/** How every text begins that was sealed with this key. */
+/** Beginning of a text sealed with this key. */
 export function sealedBy(keyId: string): string {
   return `${prefix}${keyId}.`;
 }

@@ -24,7 +24,7 @@ export const { variables: configSigningEnv, read: createConfigSigner } = defineS
   ),
 );
 
-/** If CONFIG_PUBLIC_KEYS is not set, accepts every document. Throws CannotStartError for keys that are not Ed25519. */
+/** Without CONFIG_PUBLIC_KEYS the result accepts everything. Throws CannotStartError for keys that are not Ed25519. */
 export const { variables: configTrustEnv, read: createConfigTrust } = defineSettings(
   fromEnv(
     {
@@ -54,11 +54,11 @@ export class UntrustedConfigError extends Error {
   readonly code = 'untrusted_config';
 }
 
-/** Decides which configurations a process accepts; remembers for each account the newest time of signing. */
+/** Decides which configurations a process accepts. One per process: it remembers each account's newest signing time. */
 export type ConfigTrust = {
   /**
-   * Throws UntrustedConfigError for a document that must not be used, and for undefined bytes, which mean that the
-   * account's entry was deleted.
+   * Undefined bytes mean that the account's entry was deleted. Throws UntrustedConfigError for a document or a deletion
+   * that must not be accepted.
    */
   accept(accountId: string, bytes: Uint8Array | undefined): void;
 };

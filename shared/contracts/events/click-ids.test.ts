@@ -29,7 +29,7 @@ test('click ids: the latest id of a platform is kept, with the time when that id
     gclid: { id: 'B', at: 9 },
     fbclid: { id: 'F', at: 2 },
   });
-  // An event that comes late does not restore an older id.
+  // A late event does not restore an older id.
   const later = mergeClickIds(first, { gclid: { id: 'B', at: 9 } });
   expect(mergeClickIds(later, { gclid: { id: 'A', at: 1 } })).toBe(later);
   expect(mergeClickIds('nothing', { gclid: 'no id', fbclid: { id: 3, at: 1 } })).toEqual({});

@@ -1,9 +1,7 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 
-/**
- * Parameters that ad platforms and affiliate networks add to the address of the page that a click on an ad leads to.
- */
+/** Parameters that ad platforms and affiliate networks add to the address that a click on one of their ads leads to. */
 export const clickParameters = [
   'fbclid',
   'gclid',

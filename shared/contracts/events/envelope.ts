@@ -41,7 +41,7 @@ export type Envelope = {
 
 export type EnvelopeKind = 'track' | 'identify';
 
-/** The type allows reading only fields of `payloadFields`. */
+/** Only fields of `payloadFields` can be read from a body. */
 export type EnvelopeBody = { readonly [Name in PayloadFieldName]?: unknown };
 
 /**
@@ -132,7 +132,7 @@ export function envelopeLine(head: string, bodyJson: string): string {
   return `${head}${bodyJson}}`;
 }
 
-/** Where an id without escapes is in a body: the range [idStart, idEnd). */
+/** The range [idStart, idEnd) of an id without escapes in a body. */
 type TextPlace = { readonly idStart: number; readonly idEnd: number };
 
 const afterId = Buffer.from(`"${bodyKey}`);

@@ -99,8 +99,8 @@ export function decodeHashes(header: string): EventHash[] {
 }
 
 /**
- * The 32-bit hash by which events are sampled. It covers the event's id but not its visitor, so that the same events
- * are sampled for events and for outcomes.
+ * The 32-bit hash by which events are sampled. It covers the event's id but not its visitor, so that events and
+ * outcomes have the same sample.
  */
 export const sampleHash = (eventId: string): number => murmur3(eventId);
 

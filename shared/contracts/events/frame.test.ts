@@ -55,7 +55,7 @@ test('frame: appended envelopes are read back, however small the buffer was at f
           ...(head.ip === undefined ? {} : { ip: head.ip }),
           ...(head.ua === undefined ? {} : { ua: head.ua }),
           ...(head.trace === undefined ? {} : { trace: head.trace }),
-          // Converted to JSON and back, since a client's bytes have no -0: it becomes 0.
+          // Converted to JSON and back, as the appended body was: -0 becomes 0.
           body: JSON.parse(JSON.stringify(body)),
         })),
       );

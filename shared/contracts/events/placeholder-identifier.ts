@@ -37,7 +37,7 @@ const placeholders: ReadonlySet<string> = new Set([
   'distinctid',
 ]);
 
-/** Maximum length of a placeholder: no longer text counts as one. */
+/** A longer text is never a placeholder. */
 const charactersMax = 64;
 
 /**

@@ -7,7 +7,7 @@ import { bodyText, jsonText } from './testing/json-texts.ts';
 
 const prefix = envelopePrefix({ account: 'a', source: 's', test: false });
 const head = envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ip: '1.2.3.4', ua: 'curl "8"' });
-/** Reads a line in the middle of a frame; the lines around it must not be read. */
+/** Reads a line in the middle of a frame: the lines around it must not be read. */
 function readLine(line: string) {
   const bytes = Buffer.from(`{"other":1}\n${line}\n{"event":"other"}\n`);
   const start = bytes.indexOf(0x0a) + 1;

@@ -104,7 +104,7 @@ type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'ctx' | 'body'> & {
   readonly batchMembers: string;
 };
 
-/** Maximum bytes of the start of a head that are kept: the next row of a batch has the same start. */
+/** A longer start of a head is not kept for the next row of the batch, which has the same start. */
 const headBytesKept = 16 * 1024;
 const headKept = Buffer.alloc(headBytesKept);
 let lastStart = headKept.subarray(0, 0);
@@ -208,8 +208,8 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
 }
 
 /**
- * Where the kind starts in the head of the line at `start`; -1 if there is none. What precedes it is read into
- * `lastHead`.
+ * Start of the kind in the head of the line at `start`; -1 if there is none. Afterwards `lastHead` is what precedes the
+ * kind, or undefined if that is not plain.
  */
 function headEnd(bytes: Buffer, start: number): number {
   const likely = start + lastStart.length;
@@ -268,8 +268,7 @@ const isKey = (bytes: Uint8Array, at: number, name: Uint8Array): boolean =>
   bytes[at + 1 + name.length] === quote && standsAt(bytes, at + 1, name);
 
 /**
- * Where the value starts of the key whose opening quote is at `at`; -1 if the key is not plain, or the object repeats
- * it.
+ * Start of the value of the key whose opening quote is at `at`; -1 if the key is not plain, or repeated in the object.
  */
 function valueBehindKey(bytes: Uint8Array, at: number, keysFrom: number): number {
   if (bytes[at] !== quote || keysCount === keysOpenMax) return -1;
@@ -313,7 +312,7 @@ function arrayEnd(bytes: Uint8Array, start: number, depth: number): number {
   return at + 1;
 }
 
-/** Where the next member starts after a value that ends at `end`, or the closing bracket is; -1 if there is neither. */
+/** Start of the next member after a value that ends at `end`, or of the closing bracket; -1 if there is neither. */
 function memberEnd(bytes: Uint8Array, end: number, close: number): number {
   if (end < 0) return -1;
   const at = skipSpace(bytes, end);

@@ -72,7 +72,7 @@ function frameOf(events: readonly ResolvedEvent[]): Buffer {
 test('resolved frames: encodeResolved: written events are read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 5 }), (events) => {
-      // Converted to JSON and back, since the parts of an event have no -0: it becomes 0.
+      // Converted to JSON and back, as the written events were: -0 becomes 0.
       expect(decodeResolved(frameOf(events))).toEqual(JSON.parse(JSON.stringify(events)));
     }),
   );

@@ -26,7 +26,7 @@ export type ResolvedEvent = {
     readonly received_at: number;
     readonly source_id: string;
     readonly account_id: string;
-    /** Whether the event was sent with a test-mode key: it is shown in recent events, but never sent. */
+    /** Whether the client sent it with a test-mode key: it is shown in recent events, but never dispatched. */
     readonly test: boolean;
     readonly trace?: string;
     /**
@@ -287,7 +287,7 @@ const lastTexts: Readonly<Record<'name' | 'sourceId' | 'accountId', LastText>> =
   sourceId: { bytes: Buffer.alloc(0), text: '' },
   accountId: { bytes: Buffer.alloc(0), text: '' },
 };
-/** Maximum bytes of a text that is kept. */
+/** Longer texts are not kept. */
 const lastTextMax = 256;
 
 function skipMark(mark: Uint8Array): boolean {
@@ -367,7 +367,7 @@ function readFlatObject(): string | undefined {
 const { quote, comma, backslash, openBrace, closeBrace } = ascii;
 const [zero, firstNonAscii] = [0x30, 0x80];
 
-/** Where `"event":` starts in a line that begins at `start` and whose head could be read. */
+/** Start of `"event":` in a line that begins at `start` and whose head could be read. */
 export function eventPlace(start: number, { visitorId }: EventHead): number {
   return start + headMarks.visitorId.length + Buffer.byteLength(visitorId) + '",'.length;
 }

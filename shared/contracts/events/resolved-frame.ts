@@ -10,7 +10,7 @@ type Reference = {
   readonly line: number;
   /** Characters of the visitor's JSON. */
   readonly characters: number;
-  /** Where the reference starts. */
+  /** Start of the reference. */
   readonly at: number;
 };
 
@@ -58,7 +58,7 @@ export class ResolvedFrame {
     return this.#ends.length;
   }
 
-  /** A line as it is stored: its visitor may be in another line. */
+  /** A line as stored: its visitor may be in another line. */
   textAt(index: number): string {
     return this.#bytes.toString('utf8', this.#startOf(index), this.#endOf(index));
   }

@@ -12,9 +12,7 @@ import type { ResolvedEvent } from './resolved-event.ts';
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
 
-/**
- * Byte sequences of event names: a line whose event has one of the names contains its sequence, see `findEventsNamed`.
- */
+/** A line whose event has one of the given names contains one of these byte sequences: see `findEventsNamed`. */
 export type NameMarks = readonly Buffer[];
 
 export function markNames(names: readonly string[]): NameMarks {

@@ -112,8 +112,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = sentEvent(outbound, given);
       return {
         method: 'POST',
-        // The last path segment makes each URL different, against caches. A POST does not need it, but the documented
-        // path has it.
+        // The last path segment defeats caches, which a POST does not need; the documented path has it nevertheless.
         url: `${url}/s${Math.floor(event.timeMs)}`,
         headers: {
           'content-type': 'application/x-www-form-urlencoded',

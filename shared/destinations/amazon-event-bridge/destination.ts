@@ -40,7 +40,7 @@ const settings = {
 };
 
 /**
- * Amazon EventBridge: each event with its visitor is the detail of one entry, whose detail type is the event name.
+ * Amazon EventBridge: every event with its visitor is the detail of one entry, whose detail type is the event name.
  * EventBridge keeps no order and does not deduplicate: a repeated event has the same `detail.event.id`.
  * https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
  */

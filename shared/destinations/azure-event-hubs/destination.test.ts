@@ -21,8 +21,7 @@ describe('AzureEventHubs', () => {
   });
 
   it('signature: equals the documented signature, and stays the same for half an hour', () => {
-    // Computed as by `createSharedAccessToken` of https://learn.microsoft.com/rest/api/eventhub/generate-sas-token with
-    // these values.
+    // As `createSharedAccessToken` of https://learn.microsoft.com/rest/api/eventhub/generate-sas-token computes it.
     const access = { resource: 'https://n.servicebus.windows.net/h', keyName: 'send', key: 'key' };
     expect(sharedAccessSignature(access, 1_800_000)).toBe(
       'SharedAccessSignature sr=https%3A%2F%2Fn.servicebus.windows.net%2Fh&sig=sgKjUUgxO90Lk5S9C%2F%2BbP0HgcWKm8vaqnuGEveug4Wc%3D&se=5400&skn=send',

@@ -186,9 +186,7 @@ function objectOf(properties: JsonObject, person: JsonObject | undefined, object
   };
 }
 
-/**
- * Customer.io's actions for page and screen views, by event name; only views under these actions can trigger campaigns.
- */
+/** Customer.io's actions for page and screen views, by event name; views under these actions can trigger campaigns. */
 const views: ReadonlyMap<string, string> = new Map([
   [pageEvent, 'page'],
   [screenEvent, 'screen'],

@@ -49,9 +49,7 @@ export function ga4Name(name: string): string | undefined {
   return cut(isReserved ? `event_${plain}` : plain);
 }
 
-/**
- * The name of a parameter or user property, in the form of ga4Name; a name with a reserved prefix gets `p_` in front.
- */
+/** The name of a parameter or user property in the form of ga4Name; a reserved prefix gets `p_` in front. */
 export function ga4ParameterName(name: string, charactersMax = nameCharactersMax): string | undefined {
   const plain = plainName(name);
   if (plain === undefined) return undefined;

@@ -75,9 +75,7 @@ const withItemsAndValue: ReadonlySet<string> = new Set([
 ]);
 const listsOfItems = ['items', 'products', 'contents'] as const;
 
-/**
- * A recommended event's parameters under Google's names, and the names of the properties that these parameters replace.
- */
+/** A recommended event's parameters under Google's names, and the names of the properties that they replace. */
 function recommendedParameters(name: string, event: SentEvent): readonly [JsonObject, readonly string[]] {
   const { value, currency, orderId, items, searchText } = commerceOf(event);
   const goods = items.length === 0 ? undefined : items.slice(0, itemsMax).map(recommendedItem);

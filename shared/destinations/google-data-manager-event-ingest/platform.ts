@@ -49,7 +49,7 @@ const row = Type.Object(
     consent: Type.Optional(partly({ adUserData: consentStatus, adPersonalization: consentStatus })),
     conversionValue: Type.Optional(Type.Number()),
     currency: Type.Optional(currencyCode),
-    // Form as in https://github.com/googleapis/googleapis/blob/master/google/ads/datamanager/v1/event.proto.
+    // As in https://github.com/googleapis/googleapis/blob/master/google/ads/datamanager/v1/event.proto.
     customVariables: Type.Optional(
       Type.Array(Type.Object({ variable: someText, value: Type.String() }, { additionalProperties: false })),
     ),

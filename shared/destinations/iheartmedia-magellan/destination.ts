@@ -81,10 +81,7 @@ function client(event: SentEvent): JsonObject {
   return { ip, ua: userAgent, ...present({ url, ref: referrer }) };
 }
 
-/**
- * The fields of an action, without those of the visitor. Throws UnfitEventError if an amount or its currency is
- * missing.
- */
+/** The fields of an action besides the visitor's. Throws UnfitEventError if an amount or its currency is missing. */
 function detailsOf(action: string, event: SentEvent): JsonObject {
   const commerce = commerceOf(event);
   const [item] = commerce.items;

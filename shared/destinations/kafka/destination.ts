@@ -138,10 +138,7 @@ function readBrokers(text: string, key: string): readonly string[] {
   return brokers;
 }
 
-/**
- * The outcome, the same for all events: the status says whether the broker's error is temporary, and the error's type
- * becomes the reason.
- */
+/** Outcomes of all events: the status classifies the broker's error, whose type becomes the reason. */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const said = jsonAnswer(answer);
   const { status } = answer;
