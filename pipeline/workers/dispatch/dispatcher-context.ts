@@ -44,7 +44,7 @@ export type DispatcherOptions = {
   readonly retryUse: () => RetryUse;
   /** The erasures and withdrawals that the thread follows. */
   readonly erasures: Erasures;
-  /** The thread's table of the regions of addresses. */
+  /** Maps IP addresses to regions; the thread shares one table. */
   readonly regions: GeoRegions;
   /** Called with every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;

@@ -178,7 +178,10 @@ test('published changes: each request is made by the version that is live, and e
     permit(connections * 2);
     await until('a request arrives', () => live > before);
   };
-  /** Publishes while every request on the wire is at the destination: none of the previous version arrives later. */
+  /**
+   * Publishes once every request in flight has reached the destination, so that no request of the previous version
+   * arrives later.
+   */
   const change = async (more: () => Promise<void> = () => Promise.resolve()): Promise<void> => {
     await someWait();
     await until(

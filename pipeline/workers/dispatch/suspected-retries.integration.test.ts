@@ -141,7 +141,7 @@ test('suspected retries: frames handed back while a retry is isolated go before 
   expect(takenOf('a')).toEqual(['a:1', 'a:2']);
 });
 
-test('suspected retries: with no room left in the retry log, suspected retries are still isolated, and free room', async () => {
+test('suspected retries: with no room left in the retry log, suspected retries are still isolated, and sending them frees room', async () => {
   publishDestination({ order: 'none' });
   let isWell = false;
   let requests = 0;

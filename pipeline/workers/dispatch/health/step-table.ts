@@ -59,7 +59,10 @@ export class StepTable {
     for (const one of this.#hours.values()) one.isChanged = isChanged(changed?.hours, one.step);
   }
 
-  /** Counts `count` at `atMs`. */
+  /**
+   * Adds `count` to the cell of `row` and `column` in the step that contains `atMs`; does nothing if that step is older
+   * than `hoursKept`.
+   */
   record(row: string, column: string, atMs: number, nowMs: number, count = 1): void {
     if (nowMs >= this.#tidyAtMs) this.#tidy(nowMs);
     const number = Math.floor(Math.min(atMs, nowMs) / fineStepMs);

@@ -286,7 +286,7 @@ export function splitGroups(
   events: readonly OutboundEvent[],
 ): readonly (readonly number[])[] {
   const requests: number[][] = [];
-  /** The last request of each group, and the last one that holds an event of each visitor. */
+  /** For each group, its last request; for each visitor, the last request that holds one of its events. */
   const lastOfGroup = new Map<string, number>();
   const lastOfVisitor = new Map<string, number>();
   for (const [index, event] of events.entries()) {

@@ -59,7 +59,10 @@ export type RetryReaderOptions = {
   readonly references: HeldReferences;
   /** Whether parked events are read as due retries, as in a destination without order, which sends them at once. */
   readonly isParkedDue: boolean;
-  /** Finished frames of a tier after one in use take at most this many bytes in the log. */
+  /**
+   * Limit on the bytes of finished frames that stay in the log only because an earlier frame of their tier is still in
+   * use.
+   */
   readonly finishedBytesMax: () => number;
   /** Called with the bytes of removed frames of failed events. */
   readonly onRemoved?: (bytes: number) => void;

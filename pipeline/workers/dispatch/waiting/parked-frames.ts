@@ -51,7 +51,7 @@ export class ParkedFrames {
     return this.#bytes;
   }
 
-  /** Number of removed frames. */
+  /** Number of frames removed since the start: shows whether a frame was removed during an await. */
   get removals(): number {
     return this.#removals;
   }
