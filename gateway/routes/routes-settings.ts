@@ -13,9 +13,9 @@ const mebibyte = 1024 ** 2;
 
 /** Room for an event's envelope and the log's header, in addition to its body, in bytes. */
 const envelopeBytesMax = 32 * kibibyte;
-/** A compressed body of a batch or a webhook may grow by this factor. */
+/** Limit of the size of a decompressed body of a batch or a webhook, as a multiple of its compressed size. */
 const gzipRatioMax = 200;
-/** Bodies decompressed at a time by all routes together; at most half of them from one address, see TRUSTED_PROXIES. */
+/** Bodies that all routes together decompress at a time; at most half of them from one address, see TRUSTED_PROXIES. */
 const unpackedMax = 16;
 /** How deep arrays and objects of a body, or of one event of a batch, may nest. */
 const depthMax = 64;
