@@ -59,7 +59,7 @@ const { variables, read } = defineSettings({
     rowsMax: compatRowsMax,
     // Each message of a batch is two levels deep in the body.
     limits: { depthMax: depthMax + 2, keysMax: batchKeysMax },
-    // Only the size is limited, since bodies of these libraries may be compressed to a four-hundredth.
+    // No limit of the compression ratio: bodies of these libraries may be compressed to a four-hundredth of their size.
     inflate: { bytesMax: fromEnv(batchBody), ratioMax: Number.POSITIVE_INFINITY },
   },
 });
@@ -69,11 +69,11 @@ export const routesEnv = variables;
 type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv>>;
 type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch' | 'webhook' | 'compat'>;
 
-/** The largest body of one event that a message of the log can carry. */
+/** Size limit, in bytes, of a body with one event, so that a message of the log can carry the event. */
 export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number): number =>
   Math.min(read(env).bodyBytesMax, messageBytesMax - envelopeBytesMax);
 
-/** Bodies decompressed at a time, by all routes together. */
+/** Limits how many bodies all routes together decompress at a time. */
 export const createUnpackingLimit = (): ConcurrencyLimit =>
   new ConcurrencyLimit({ max: unpackedMax, ofOwnerMax: unpackedMax / 2 });
 
