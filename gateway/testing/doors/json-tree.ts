@@ -1,5 +1,5 @@
 /*
- * JSON as it is written: numbers with their spelling, duplicate keys, and literals that JSON does not have. Stored
+ * JSON as its sender wrote it: with its number formats, duplicate keys, and literals that JSON does not have. Stored
  * events are compared with this tree, not with the output of a parser.
  */
 
