@@ -236,7 +236,7 @@ const nothing: Last = {
 
 const hourOf = (atMs: number): number => Math.floor(atMs / hourMs);
 
-/** Names by number. */
+/** Names with their indexes. */
 class Names {
   readonly #indexes = new Map<string, number>();
   readonly #names: (string | undefined)[] = [];
@@ -249,14 +249,14 @@ class Names {
     return this.#names[index] ?? '';
   }
 
-  /** The index of a name; undefined if it is new and there are `max` already. */
+  /** The index of a name; undefined if the name is new and there are already `max` names. */
   find(name: string, max: number): number | undefined {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
     return this.#indexes.size >= max ? undefined : this.indexOf(name);
   }
 
-  /** The index of a name; a new name gets one. */
+  /** The index of a name; a new name gets the next free index. */
   indexOf(name: string): number {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
