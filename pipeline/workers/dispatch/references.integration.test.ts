@@ -103,7 +103,7 @@ test('references: an event that was removed from EVENTS is recorded as skipped, 
   expect((await rig.position())?.oldestReference).toBe(rig.frameSeqs[0]);
   await purgeSubject(rig.connection, streams.events, eventsOfAccount(rig.accountId), rig.frameSeqs[1]);
   sink.answer(() => 200);
-  // Like another process: nothing of the first dispatcher is in memory.
+  // Simulates another process, which has nothing of the first dispatcher in memory.
   const other = await createDispatcherRig(nats.url, rig);
   other.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
   const second = await other.start();

@@ -14,7 +14,7 @@ const idsOf = (events: readonly OutboundEvent[]): string => events.map(({ resolv
 
 const firstLetter = ({ resolved }: OutboundEvent): string => resolved.event.id.charAt(0);
 
-/** A kind whose body is the events' ids; an id's first letter is its group. */
+/** A kind whose request body lists the ids of the events; the first letter of an id is its group. */
 const byLetter: OfferedDestination = {
   order: 'none',
   batchEventsMax: 100,
