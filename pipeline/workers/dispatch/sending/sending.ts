@@ -171,12 +171,15 @@ export class Sending {
     this.#lanes.release(items);
   }
 
-  /** Removes and returns events that match and are not in flight, in order. */
+  /** Removes and returns, in order, the events for which `fits` returns true, except those in flight. */
   remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     return this.#lanes.remove(fits);
   }
 
-  /** Removes and returns the events of a visitor that match and wait for those in flight, in order. */
+  /**
+   * Removes and returns, in order, the events of a visitor that wait for its events in flight and for which `fits`
+   * returns true.
+   */
   removeBehind(visitorId: string, fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     return this.#lanes.removeBehind(visitorId, fits);
   }
@@ -185,7 +188,7 @@ export class Sending {
     return this.#options.sender.close();
   }
 
-  /** Events of a request, at most: one for a probe, which is likely to fail with every event in it. */
+  /** Maximum number of events in a request: one for a probe, since all events of a probe are likely to fail. */
   #eventsMax({ batchEventsMax }: OfferedDestination): number {
     return this.#gate.isBreakerClosed ? batchEventsMax : 1;
   }
@@ -202,7 +205,10 @@ export class Sending {
     });
   }
 
-  /** Lets a batch that is not full wait a moment for more events, while other requests are in flight anyway. */
+  /**
+   * Whether a batch that is not full waits a short time for more events. It waits only while other requests are in
+   * flight.
+   */
   #shouldLinger(lane: LaneClass, max: number): boolean {
     const { lingerMs } = this.#options;
     const isWorthIt = lingerMs > 0 && this.#gate.inFlight > 0 && this.#lanes.readyCount(lane) < max;

@@ -1,34 +1,37 @@
 /** A destination's limits in the retry log, in bytes. */
 export type RetryLimits = {
-  /** Beyond this nothing is stored. */
+  /** Above this nothing is stored. */
   readonly bytesMax: number;
-  /** Beyond this no fresh events are taken. At most half of `bytesMax`. */
+  /** Above this no fresh events are taken. At most half of `bytesMax`. */
   readonly waitingMax: number;
   /** Whether all accounts together have reached their limit in the log. */
   readonly isLogFilling: boolean;
 };
 
 export type RetryQuotaOptions = {
-  /** The present limits. */
+  /** The limits that apply now. */
   readonly limits: () => RetryLimits;
-  /** Bytes of the destination that are counted elsewhere: parked events, and records on their way to the log. */
+  /**
+   * Bytes of the destination that are counted elsewhere: parked events, and records that are being written to the log.
+   */
   readonly otherBytes: () => number;
-  /** Reads the destination's bytes in the log, without parked events. */
+  /** Measures the destination's bytes in the log, without parked events. */
   readonly measure: () => Promise<number>;
   readonly counts: Record<'retry_share_pauses', number>;
   /** Called with an error of the log; the failed read is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
-/** A destination that took no fresh events takes them again below this fraction of the limit. */
+/** Once a destination has stopped taking fresh events, it takes them again below this fraction of the limit. */
 const resumeShare = 0.9;
-/** How often to measure again while the quota seems full, in ms: another process may have removed frames. */
+/** Interval of measurements while the quota seems full, in ms: another process may have removed frames. */
 const measureEveryMs = 30_000;
 
 /**
- * Counts the bytes of one destination in the retry log, which all accounts share. Beyond `waitingMax` the destination
- * takes no fresh events: these wait in its account's log. The rest of its quota is for events in memory at that time,
- * and for the second copy of an event between a failed retry and the removal of its earlier record.
+ * Counts the bytes of one destination in the retry log, which all accounts share. Above `waitingMax` the destination
+ * takes no fresh events, which then wait in its account's log. The rest of its quota is for events that are in memory
+ * at that time, and for the second copy of an event that exists after a failed retry until the earlier record is
+ * removed.
  */
 export class RetryQuota {
   readonly #options: RetryQuotaOptions;
@@ -36,10 +39,10 @@ export class RetryQuota {
   #isFull = false;
   #measuredAtMs = performance.now();
   #isMeasuring = false;
-  /** Bytes stored less bytes removed since the last measurement began, which may or may not include them. */
+  /** Bytes stored minus bytes removed since the last measurement began. The measurement may include some of them. */
   #sinceAsked = 0;
 
-  /** `bytes`: the destination's present bytes, without parked events. */
+  /** `bytes`: the bytes that the destination has in the log now, without parked events. */
   constructor(options: RetryQuotaOptions, bytes: number) {
     this.#options = options;
     this.#bytes = bytes;
@@ -66,7 +69,7 @@ export class RetryQuota {
 
   /**
    * Whether this many more bytes may be stored. A record that replaces an earlier one may exceed the limit, which a new
-   * version may have lowered, unless the log is filling.
+   * version may have lowered, but not while all accounts together have reached their limit.
    */
   hasRoom(bytes: number, isReplacement: boolean): boolean {
     const { bytesMax, isLogFilling } = this.#options.limits();
