@@ -83,7 +83,7 @@ export class RetryQuota {
     return this.#isFull;
   }
 
-  /** Whether no fresh events may be taken, given that `heldBytes` in memory may have to be stored as well. */
+  /** Whether no fresh events may be taken. `heldBytes`: bytes of events in memory that may also have to be stored. */
   isFull(heldBytes: number): boolean {
     const { waitingMax } = this.#options.limits();
     const { bytes } = this;
@@ -91,7 +91,7 @@ export class RetryQuota {
     if (isFull && !this.#isFull) this.#options.counts.retry_share_pauses += 1;
     this.#isFull = isFull;
     if (isFull) this.#measureWhenDue();
-    // However low the limit, one event at a time is taken.
+    // If nothing is stored or in memory, one event is taken, however low the limit is.
     return isFull || (bytes + heldBytes > 0 && bytes + heldBytes >= waitingMax);
   }
 
@@ -116,7 +116,7 @@ export class RetryQuota {
 
 /** Use and capacity of the retry log at the last measurement, in bytes. */
 export type RetryUse = {
-  /** Bytes of all accounts. */
+  /** Bytes that all accounts together use. */
   readonly used: number;
   /** Infinity if the log has no limit. */
   readonly capacity: number;
@@ -129,8 +129,8 @@ export type RetryUse = {
 /**
  * The limits of a destination in the retry log: an equal part of its account's limit, so that an account keeps its
  * quota however many destinations it has. The fuller the log, the fewer fresh events are taken. The room above the
- * fraction `all` is a reserve, of which each account with data in the log has an equal part; once the log is fuller
- * than `all`, an account has no more than that part.
+ * fraction `all` is a reserve, of which each account with data in the log has an equal part. Once the log is fuller
+ * than `all`, an account has only that part.
  */
 export function retryLimits(
   accountId: string,
@@ -139,7 +139,7 @@ export function retryLimits(
 ): RetryLimits {
   const { capacity, used } = use;
   const quota = capacity * account;
-  // One more, since this account may have no bytes in the log yet.
+  // Divided by one account more, since this account may have no bytes in the log yet.
   const reserved = Math.min(quota, (capacity * (1 - all)) / (use.accounts + 1));
   const free = capacity * all - used;
   const ofDestination = (bytes: number): number =>
