@@ -254,7 +254,7 @@ export class Inbox {
     }
   }
 
-  /** Hands back the frames that nothing was done with, and returns them. */
+  /** Hands back the frames of which no event was sent or counted, and returns them. */
   handBackUnstarted(): ReadonlySet<FrameInFlight> {
     const unstarted = this.#frames.unstarted;
     for (const frame of unstarted) this.handBack(frame);
@@ -262,7 +262,7 @@ export class Inbox {
     return unstarted;
   }
 
-  /** Reads no more of the account's log: the rest is left to the next dispatcher. */
+  /** Reads no more frames of the account's log: they are left to the next dispatcher. */
   leaveUnopened(): void {
     this.#unopened = [];
   }
@@ -306,7 +306,7 @@ export class Inbox {
     return part.storedAtMs === storedAtMs ? part.lines : undefined;
   }
 
-  /** The event of a line is settled; or, with line undefined, all lines of the frame are read. */
+  /** Settles the event of a line. With `line` undefined: all lines of the frame are read. */
   #settle(frame: FrameInFlight, line: number | undefined): void {
     frame.left -= 1;
     if (frame.left > 0) {
@@ -318,7 +318,7 @@ export class Inbox {
 
   #finish(source: FrameSource): void {
     const { health, order } = this.#options;
-    // The position stores that a frame is finished before the frame is acknowledged.
+    // Finished first, so that the position has stored this before the frame is acknowledged.
     if (source.kind === 'log') source.message.finish();
     if (source.kind === 'parked') order?.settled();
     const stored = health.stored();
@@ -341,7 +341,7 @@ export class Inbox {
   }
 }
 
-/** The settled part of the account's log, for the next dispatcher. */
+/** Which part of the account's log is settled, for the next dispatcher. */
 export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): DispatchPlace {
   const parts = frames.all.flatMap(({ source, settled }) =>
     source.kind === 'log' && settled !== undefined

@@ -69,7 +69,7 @@ import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
 
 const mebibyte = 1024 ** 2;
-/** A budget that no other account shares. */
+/** A cost budget that the account has for itself. */
 const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
 /** The default settings of a dispatcher. */
