@@ -9,7 +9,7 @@ export class RoundBudgets {
   readonly #roundUnitsMax: number;
   readonly #pace: CostBudget;
   readonly #accounts = new Map<string, Account>();
-  /** Accounts with dispatchers that wait. An account whose queue has become empty is removed in the next round. */
+  /** Accounts with waiting dispatchers. An account whose queue is empty stays until `#goOn` removes it. */
   readonly #waiting = new Set<Account>();
   #round = 0;
   #isRoundOpen = false;
