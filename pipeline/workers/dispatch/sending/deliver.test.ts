@@ -180,7 +180,7 @@ test.each([
   [401, true],
   [403, true],
   [400, false],
-])('deliver: refused request of many events: %i: says whether the key is refused: %s', async (status, isAccessRefused) => {
+])('deliver: refused request of many events: %i: is the key refused: %s', async (status, isAccessRefused) => {
   const { bodies, delivered } = await deliverTo(byLetter, [event('a1')], () => ({ status }));
   expect(delivered).toMatchObject({ isUp: !isAccessRefused, isAccessRefused });
   expect(bodies).toHaveLength(1);
