@@ -9,7 +9,7 @@ import type { JsonLimits } from '../../payload/read-json.ts';
 import { JsonFacts, scanValue, startOfJson } from '../../../shared/json/scan-json.ts';
 
 /**
- * The object or list of a body, or the refusal of a body that is neither. `mended` tells whether the body was repaired.
+ * The object or list of a body, or the refusal of a body that is neither. The flag tells whether the body was repaired.
  */
 export type LenientJson =
   | { readonly value: JsonObject | readonly unknown[]; readonly mended: boolean; readonly refusal?: undefined }

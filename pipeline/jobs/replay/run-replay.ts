@@ -208,7 +208,7 @@ const roomEveryMaxMs = 2_000;
 
 /**
  * Puts events into the retry log for the dispatcher of a destination, and waits while there is no room. A frame's
- * message id is a digest of its events, so that the log recognizes a repeated frame as a duplicate. The number of the
+ * message id is a digest of its events, so that the log recognises a repeated frame as a duplicate. The number of the
  * frame in the replay would not work as an id: once events are removed, the same number would stand for other events.
  */
 export async function queueEvents(

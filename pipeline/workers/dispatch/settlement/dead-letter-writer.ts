@@ -98,7 +98,7 @@ export class DeadLetterWriter {
 
   /**
    * Tries once to store all letters in a batch. If that fails, the letters are published one by one, and the log
-   * recognizes those that it already has by their message ids.
+   * recognises those that it already has by their message ids.
    */
   async #isStoredTogether(letters: readonly Waiting[]): Promise<boolean> {
     const { connection, onRetry } = this.#options;

@@ -38,7 +38,7 @@ type Waiting = {
 /**
  * Writes events that wait for another attempt to the retry log of one destination. Uses group commit: while a frame of
  * a tier is being written, later records of that tier are collected in the next frame, so that very many failures cause
- * few writes. Each frame has a random message id, by which the log recognizes a repeated try; different frames never
+ * few writes. Each frame has a random message id, by which the log recognises a repeated try; different frames never
  * have the same id.
  */
 export class RetryWriter {
