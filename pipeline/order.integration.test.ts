@@ -14,8 +14,8 @@ import { until } from './testing/until.ts';
 const visitors = 20;
 const destinations = 4;
 /**
- * When a thread dies, at most one event per visitor is in flight; that events answered just before were delivered may
- * not be recorded yet.
+ * When a thread dies, at most one event per visitor is in flight. Events that were answered just before may also be
+ * repeated, since their answers may not be recorded yet.
  */
 const repeatedMax = visitors * 4;
 

@@ -115,8 +115,8 @@ test('twin account: whatever one account does, another account with the same ids
     const [[delivered], [, failed = 0]] = [await rig.counted(other.well), await rig.counted(other.fails)];
     return delivered === 5 && failed >= 3;
   });
-  // Less than the account's own quota, but more than half of it, which is what the account would have if both twins
-  // shared one quota.
+  // Fills less than the account's own quota, but more than half of it. Half would be the account's share if both twins
+  // used one quota.
   for (const [, , subject] of lettersOf(other)) await flood(rig, subject, 28);
   const before = await settledState(pool, rig, other);
   for (const name of [

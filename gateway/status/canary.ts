@@ -39,7 +39,8 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
       onAlive();
     } catch (error) {
       failure = failureOf(error);
-      // A failed publish counts at once as proof that the log does not store; silence counts only after a while.
+      // After a failed publish the log counts as not storing at once; a publish that is not answered yet changes
+      // nothing.
       storedAtMs = Number.NEGATIVE_INFINITY;
     }
   };

@@ -49,8 +49,8 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
       await Promise.all(due.slice(at, at + writesAtOnce).map(write));
     }
     const wasDue = new Set(due);
-    // Not in the round that reports it last: requests that began before the source was unpublished are answered by the
-    // next round.
+    // A source is forgotten in the round after its last report: by then, requests that began before it was unpublished
+    // are answered.
     const forgotten = sources.forgetUnpublished((activity) => !wasDue.has(activity) && !isDue(activity));
     for (const sourceId of forgotten) reported.delete(sourceId);
   };

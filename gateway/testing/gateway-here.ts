@@ -35,7 +35,7 @@ export async function startGatewayHere(
     // Tests leave idle connections open.
     SHUTDOWN_IDLE_MS: '0',
     // On a busy machine, a log server without CPU for two seconds must not cause refused requests. A test of the
-    // deadline sets its own.
+    // deadline sets its own value.
     REQUEST_DEADLINE_MS: '20000',
     ...variables,
   });

@@ -57,7 +57,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
   const look = (): void => {
     if (!isKnown) return;
     judge();
-    // A single instance does not look: no other instance can fall silent or has actors to release.
+    // A single instance needs no timer: no other instance can fall silent or has actors to release.
     if (others.length > 0) timer ??= setInterval(look, lookEveryMs);
     else stopTimer();
   };

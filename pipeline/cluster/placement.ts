@@ -7,7 +7,7 @@ import type { Supervisor } from '../supervisor/supervisor.ts';
 export type PlacementOptions = {
   readonly supervisor: Pick<Supervisor, 'run' | 'remove'>;
   readonly membership: Pick<Membership, 'owns' | 'untilShared'>;
-  /** Called with the live instances once this process runs only actors that it owns among them. */
+  /** Called with the live instances once this process runs no actor that another of these instances owns. */
   readonly onLetGo: (instances: readonly string[]) => void;
   readonly logger: Logger;
 };

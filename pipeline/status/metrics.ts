@@ -13,7 +13,10 @@ export type WorkerMetrics = {
   readonly families: readonly FamilyMetric[];
   /** Metrics with one number per account, by the part of the reported name before the account's id. */
   readonly byAccount: Readonly<Record<string, MetricDefinition>>;
-  /** Metrics with one number per name that occurs in an actor's work, by the counter that precedes the name. */
+  /**
+   * Metrics with one number per name that actors encounter, such as a purpose; by the part of the reported name before
+   * that name.
+   */
   readonly byName: ReadonlyMap<string, { readonly definition: MetricDefinition; readonly label: string }>;
 };
 

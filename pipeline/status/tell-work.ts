@@ -46,8 +46,7 @@ export function tellWork(options: TellWorkOptions): { stop(): Promise<void> } {
 }
 
 /**
- * The threads and actors of this process; actors that do not run come first. It only reads its sources and is otherwise
- * pure.
+ * The threads and actors of this process; actors that do not run come first. Pure, except that it reads its sources.
  */
 export function describeWork(
   { placed, threads, readyThreads }: WorkSources,

@@ -26,8 +26,8 @@ export const { variables: poolEnv, read: readPoolSettings } = defineSettings({
   /** Size of the heap part for new objects, in MiB. A busy thread fills this part and rarely gives it back. */
   youngHeapMaxMib: 24,
   /**
-   * Heap size in MiB below which the garbage collector does not mark a heap; without it, the collector would mark a
-   * busy thread's heap each second.
+   * The garbage collector does not mark a heap below this size, in MiB; otherwise it would mark a busy thread's heap
+   * each second.
    */
   heapFloorMib: 128,
   /**

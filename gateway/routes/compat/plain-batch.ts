@@ -77,7 +77,7 @@ export class PlainBatchReader {
     this.index = new MemberIndex(limits.keysMax);
   }
 
-  /** Returns undefined if the body has to be parsed as a whole; it may be invalid. */
+  /** Returns undefined if the body has to be parsed as a whole; such a body may also be invalid. */
   read(body: Buffer, mayBeList: boolean): PlainBatch | undefined {
     const facts = this.#facts;
     facts.reset();

@@ -89,9 +89,9 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
 }
 
 /**
- * Where a message's properties are written, by their indexes. `pieces`: the event's own properties, as the first and
- * last index of each run. `context`: properties that have another name here. Shared, since only one message is written
- * at a time.
+ * How a message's properties are written, by their indexes. `pieces`: the event's own properties, as the first and last
+ * index of each run. `context`: properties that have another name here. Shared, since only one message is written at a
+ * time.
  */
 const layout = {
   pieces: [] as number[],

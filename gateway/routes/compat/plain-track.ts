@@ -150,7 +150,10 @@ const rememberedBytesMax = 64;
 const hasMembers = (source: PlainSource, member: number): boolean =>
   isObjectAt(source, member) && source.index.next(member) > member + 1;
 
-/** Members of a context whose names here no other member can get. A context with any member not listed is parsed. */
+/**
+ * Members of a context whose written names cannot collide with those of other members. A context with any member not
+ * listed here is parsed.
+ */
 const contextMembers = new NameTable<ContextMember>([
   ...Object.entries(contextPrefixes).map(
     ([name, prefix]) => [name, { kind: 'prefixed', names: new PrefixedKeys(prefix) }] as const,

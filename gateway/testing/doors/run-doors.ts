@@ -30,7 +30,7 @@ type Answered =
   | {
       readonly status: number;
       readonly text: string;
-      /** The log had stored an earlier attempt, although it did not answer in time. */
+      /** Whether the log had stored an earlier attempt, although it did not answer that attempt in time. */
       readonly isRepeat: boolean;
     }
   | { readonly failure: string };

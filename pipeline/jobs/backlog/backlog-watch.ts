@@ -30,7 +30,7 @@ export type BacklogWatch = {
   /** Numbers of frames in the retry log and of dead letters, by destination. */
   readonly retries: ReadonlyMap<string, number>;
   readonly deadLetters: ReadonlyMap<string, number>;
-  /** How long the oldest event had waited to be resolved at the last look, in ms. */
+  /** How long the oldest event had waited to be resolved at the last reading, in ms. */
   readonly resolveLagMs: number | undefined;
   readonly looks: { readonly ok: number; readonly failed: number };
   stop(): Promise<void>;
@@ -222,14 +222,14 @@ function createLostBytes({ connection, streams, logger }: LostBytesOptions): Los
 
 /** When the oldest unfinished frame of each consumer of a stream was stored. */
 type OldestFrames = {
-  /** Reads the oldest frame again for consumers that have acknowledged frames since the last look. */
+  /** Reads the oldest frame again for consumers that have acknowledged frames since the last reading. */
   look(consumers: readonly ConsumerProgress[]): Promise<void>;
   /** Time of the oldest waiting event, in ms since the epoch; undefined if none waits or it is not known yet. */
   of(consumer: string): number | undefined;
 };
 
-// A look reads whole frames, so it reads for at most this many consumers, beginning with those read longest ago; the
-// others keep their result.
+// Maximum number of consumers whose oldest frame is read at a time, since whole frames are read. Those read longest ago
+// come first; the others keep their result.
 const readsPerLook = 64;
 const readsAtOnce = 8;
 

@@ -71,9 +71,9 @@ const ageEveryMs = 600_000;
 
 /**
  * Makes room in the log. In INGEST it removes frames that the resolver has finished. In EVENTS it removes frames that
- * every destination of the account has finished, once they are too old or room is needed. A frame stays for the waiting
- * time, within the account's quota, if a destination has not finished it, or may not have because its consumer is
- * missing. After that the destination skips the frame, which becomes history.
+ * every destination of the account has finished, once they are too old or room is needed. If a destination has not
+ * finished a frame, or perhaps has not, because its consumer is missing, the frame stays for the waiting time, within
+ * the account's quota. After that the destination skips the frame, which becomes history.
  */
 export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {
   const removed = new Map<string, number>();

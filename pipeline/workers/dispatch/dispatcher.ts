@@ -64,7 +64,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
 const requestUnits = 4_000;
 /** Cost of deciding an event again, without the work of its rules. */
 const decidedAgainUnits = 100;
-/** Interval at which conditions are checked that send no signal, in ms: room in the retry log, the end of draining. */
+/** Interval at which conditions without a signal are checked, in ms: room in the retry log, the end of draining. */
 const checkEveryMs = 100;
 /** Time that work in progress has to finish before a new `order` applies, in ms. */
 const orderChangeMs = 15_000;

@@ -14,7 +14,7 @@ export class HeldReferences {
     this.#onReleased = onReleased;
   }
 
-  /** The sequence of that frame; undefined while there are no references. */
+  /** The sequence of the oldest frame; undefined while there are no references. */
   get oldest(): number | undefined {
     if (!this.#isKnown) {
       let oldest = Infinity;

@@ -49,8 +49,8 @@ export type Skipped = { readonly fromMs: number; readonly toMs?: number; readonl
 
 /**
  * The health window of one destination. It is stored before the events that it counts are acknowledged. If the bucket
- * refuses writes although the log is reachable, acknowledgements do not wait for it: if the process dies then, settled
- * events that were not recorded are sent again.
+ * refuses writes although the log is reachable, acknowledgements do not wait for the window: if the process dies then,
+ * settled events that were not recorded are sent again.
  */
 export class HealthKeeper {
   readonly #options: HealthKeeperOptions;

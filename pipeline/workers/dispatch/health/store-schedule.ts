@@ -28,7 +28,7 @@ type Storing = { readonly stored: Promise<void>; resolve(): void };
 
 /**
  * Decides when changes are stored: soon if an acknowledgement waits for them, otherwise later. If the bucket refuses
- * writes although the log is reachable, acknowledgements do not wait for it.
+ * writes although the log is reachable, acknowledgements do not wait for changes to be stored.
  */
 export class StoreSchedule {
   readonly #options: StoreScheduleOptions;

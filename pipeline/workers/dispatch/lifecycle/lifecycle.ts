@@ -59,7 +59,7 @@ export class Lifecycle {
     await this.#close(() => this.#resolve(end));
   }
 
-  /** Call when everything that was sent before draining is settled. */
+  /** Call when draining is complete: everything that was sent is settled. */
   drained(): void {
     this.#drained.ring();
   }

@@ -37,8 +37,8 @@ export const breakerLimits: BreakerLimits = {
 };
 
 /**
- * Limits for refusals of the destination's key or token: requests cannot end them, but a single refusal may be caused
- * by one event.
+ * Limits for a destination that refuses its key or token: no request changes that, but a single refusal may concern
+ * only one event.
  */
 export const accessBreakerLimits = {
   failuresToOpen: 3,

@@ -19,7 +19,7 @@ export type LaneChoice = {
 const retriedShare = 0.25;
 /**
  * Minimum number of fresh requests between two retried ones: with few requests in flight, the fraction alone would
- * allow no retried request, or only such.
+ * allow either no retried request or no fresh one.
  */
 const freshBetween = 1 / retriedShare - 1;
 
