@@ -318,7 +318,7 @@ export class Inbox {
 
   #finish(source: FrameSource): void {
     const { health, order } = this.#options;
-    // Finished first, so that the position has stored this before the frame is acknowledged.
+    // The message is finished first, so that the position stores this before the frame is acknowledged.
     if (source.kind === 'log') source.message.finish();
     if (source.kind === 'parked') order?.settled();
     const stored = health.stored();

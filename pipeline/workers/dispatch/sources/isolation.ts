@@ -13,9 +13,7 @@ export type IsolationOptions = {
   mayTake(): boolean;
 };
 
-/**
- * Additional time that a suspected frame waits for retries in flight, in ms; there may be many, one after the other.
- */
+/** How long a suspected frame waits for retries in flight, in ms; there may be many, one after the other. */
 export const aloneWithinMs = 1_000;
 /** Interval at which frames in flight are checked, in ms. */
 const lookEveryMs = 5;

@@ -59,7 +59,7 @@ function openFrame(
   }
   const target = host.target();
   const skippedFor = skipReason(message.seq);
-  // A disabled destination passes these events: its position advances, and only a replay can send them later.
+  // The position of a disabled destination advances past these events; only a replay can send them later.
   if (target?.destination.isEnabled === false) inbox.pass(message);
   else if (skippedFor !== undefined) inbox.skipFrame(message, skippedFor);
   else if (target?.prepared === undefined) inbox.refuse(message);

@@ -393,10 +393,10 @@ type DueTimes = {
 };
 
 /**
- * `notBefore` is a time of the wall clock at which the frame was written. No frame in a tier waits longer than
- * `delayMaxMs`. If a frame seems to wait longer, it was written before the wall clock was set back, and is due at most
- * `delayMaxMs` after its first read. Later frames keep their distance from this frame; otherwise each of them would
- * wait that long after the previous one.
+ * `notBefore` is a due time by the wall clock as it was when the frame was written. No frame in a tier waits longer
+ * than `delayMaxMs`. If a frame seems to wait longer, it was written before the wall clock was set back, and is due at
+ * most `delayMaxMs` after its first read. Later frames keep their distance from this frame; otherwise each of them
+ * would wait that long after the previous one.
  */
 export function createDueTimes(delayMaxMs: number): DueTimes {
   let first: { readonly notBeforeMs: number; readonly dueAtMs: number } | undefined;
