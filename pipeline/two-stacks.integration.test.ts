@@ -32,7 +32,7 @@ test('two stacks: a pipeline is refused if its INSTANCE_ID is in use by a live p
   await rig.accept(account, [{ id: 'one' }]);
   await until('it goes on', () => sink.taken().includes('one'));
   await first.stop();
-  // The first pipeline has stopped, so the INSTANCE_ID is free again.
+  // The INSTANCE_ID is free again.
   await (await startOn(rig, 'local')).stop();
 });
 

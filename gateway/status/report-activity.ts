@@ -49,8 +49,8 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
       await Promise.all(due.slice(at, at + writesAtOnce).map(write));
     }
     const wasDue = new Set(due);
-    // A source is forgotten in the round after its last report: by then, requests that began before it was unpublished
-    // are answered.
+    // A source is forgotten only in a round that has nothing to report of it: by then, requests that began before it
+    // was unpublished are answered.
     const forgotten = sources.forgetUnpublished((activity) => !wasDue.has(activity) && !isDue(activity));
     for (const sourceId of forgotten) reported.delete(sourceId);
   };

@@ -3,7 +3,7 @@ import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 /** Computes the newest revision up to which all revisions seen are applied, in whatever order they are applied. */
 export type RevisionGauge = {
   readonly current: number;
-  /** Begins to read CONFIG from its start; earlier readings no longer count. */
+  /** Begins a reading of CONFIG from its beginning; earlier readings no longer count. */
   begin(): RevisionReading;
 };
 

@@ -23,7 +23,7 @@ export const { variables: poolEnv, read: readPoolSettings } = defineSettings({
     { ...threads, ...threadHeap },
     (env) => env.PIPELINE_THREAD_HEAP_MIB ?? fitThreadHeap(readMachine(), threadsOf(env.PIPELINE_THREADS)),
   ),
-  /** Size of the heap part for new objects, in MiB. A busy thread fills this part and rarely gives it back. */
+  /** Maximum size of the heap's part for new objects, in MiB. A busy thread fills it and rarely gives it back. */
   youngHeapMaxMib: 24,
   /**
    * The garbage collector does not mark a heap below this size, in MiB; otherwise it would mark a busy thread's heap

@@ -207,7 +207,7 @@ export class Supervisor {
     return this.#isSettled && ready.length > 0 ? ready : this.#slots;
   }
 
-  /** Call after a thread died and was restarted: moves actors back to it. */
+  /** Spreads actors evenly again after a thread died and was restarted. */
   #rebalance(): void {
     const threads = this.#slots.map((slot) => slot.thread);
     for (const kind of workerKinds) {
@@ -294,9 +294,9 @@ export class Supervisor {
   }
 
   /**
-   * Moves the thread's actors to live threads; if there are none, the actors wait for this thread. The actor whose turn
-   * it was is blamed: it restarts later, and is quarantined the third time, before it takes down every thread. The
-   * frames that it was working on are suspected, and quarantined the second time.
+   * Moves the thread's actors to live threads; if there are none, the actors wait for a thread. The actor whose turn it
+   * was is blamed: it restarts later, and is quarantined the third time, before it takes down every thread. The frames
+   * that it was working on are suspected, and quarantined the second time.
    */
   #onDead(slot: ThreadSlot, { error, retryMs, lastTurn, wasSilent, lastFrames }: ThreadDeath): void {
     const { logger, stats } = this.#options;

@@ -37,7 +37,7 @@ export function planMoves(placed: readonly Placed[], threads: readonly number[])
   if (groups.length === 0) return [];
   const total = groups.reduce((sum, group) => sum + group.length, 0);
   const share = Math.floor(total / groups.length);
-  // `oneMore` threads may have one actor more than the others: the fullest threads keep theirs.
+  // `oneMore` threads may have one actor more than the others; the fullest threads keep theirs.
   let oneMore = total % groups.length;
   const moves: string[] = [];
   for (const group of groups.toSorted((a, b) => b.length - a.length)) {

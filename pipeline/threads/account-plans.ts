@@ -20,8 +20,8 @@ import type { ResultsPlan } from '../workers/results/results-plan.ts';
  */
 export type AccountPlans = {
   /**
-   * Applies an account's configuration, or removes the account if it is undefined. Throws if the configuration does not
-   * compile; the old plans stay.
+   * Applies an account's configuration; removes the account if `document` is undefined. Throws if the configuration
+   * does not compile; the old plans stay.
    */
   configure(accountId: string, document: Uint8Array | undefined): void;
   resolvePlan(accountId: string): ResolvePlan | undefined;

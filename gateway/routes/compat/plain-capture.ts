@@ -166,7 +166,7 @@ function addContext(source: PlainSource, out: JsonWriter): boolean {
   for (let i = 0; i < context.length; i += 1) {
     const member = context[i] as number;
     const known = as[i] as NamedProperty;
-    // Other properties may be derived from url, host and path.
+    // Which properties are derived from `url` also depends on `host` and `path`.
     if (known.as !== 'named' && !isPlainText(source, member, Infinity)) return false;
     if (known.as === 'url') url = member;
     host ||= known.as === 'host';

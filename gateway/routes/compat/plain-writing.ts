@@ -119,7 +119,7 @@ const timeKey = keyOf('time');
 
 /**
  * Writes the time of a message; false if it cannot be read or has to be moved into the window. `sentAtMs` is the
- * sender's clock in the request.
+ * request's time of sending, used if the message has none of its own.
  */
 export function addTime(
   source: PlainSource,

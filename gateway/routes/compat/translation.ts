@@ -37,7 +37,7 @@ export type Translation = Translated | Untranslatable;
 
 /** How a family of libraries writes a request. */
 export type Dialect = {
-  /** The source key in the body, whose type is not yet checked. */
+  /** The source key in the body. */
   keyOf(body: JsonObject): unknown;
   /** The source key of the messages, used when header, body and query have none. */
   keyOfMessages?(messages: readonly unknown[]): unknown;
@@ -45,7 +45,7 @@ export type Dialect = {
   readonly takesListsAndForms?: true;
   /** The time of sending by the sender's clock, from the query of a request, in ms since the epoch. */
   sentAtOf?(query: string): number | undefined;
-  /** The messages of a body; undefined if it contains no list of messages. */
+  /** The messages of a body; undefined if it has none. */
   messagesOf(body: JsonObject): readonly unknown[] | undefined;
   /** Translates a message of `body`. */
   translate(message: JsonObject, body: JsonObject, arrival: Arrival): Translation;

@@ -85,7 +85,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The request had ended before the connection became free.
+    // The connection became free after the request had ended.
     if (this.#settle === undefined) controller.abort(late);
   }
 

@@ -213,7 +213,7 @@ test.each([
     if (ran.vendor) await expect.poll(() => page.evaluate('window.vendorRan'), settle).toBe(true);
     const ofScripts = await page.evaluate('[window.customRan === 1, window.vendorRan === true]');
     expect(ofScripts).toEqual([ran.custom, ran.vendor]);
-    // The console names each tag that the policy blocks.
+    // The console names a tag that the policy blocks.
     expect(said.some((line) => line.includes('sluice: tag script'))).toBe(!ran.custom);
     await page.context().close();
   },

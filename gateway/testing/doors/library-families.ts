@@ -140,8 +140,8 @@ export const posthogFamily: DoorFamily = (random) => {
 };
 
 /**
- * Removes all source keys from a message except the test's key: the gateway, like PostHog, refuses a list with
- * different keys.
+ * Replaces the source keys of a message by the test's key, in its properties: the gateway, like PostHog, refuses a list
+ * with different keys.
  */
 function withToken(message: Tree): Tree {
   if (!(message instanceof Members)) return message;

@@ -30,7 +30,7 @@ type Answered =
   | {
       readonly status: number;
       readonly text: string;
-      /** Whether the log had stored an earlier attempt, although it did not answer that attempt in time. */
+      /** Whether an earlier attempt was answered 503; the log may have stored that attempt nevertheless. */
       readonly isRepeat: boolean;
     }
   | { readonly failure: string };

@@ -228,8 +228,8 @@ type OldestFrames = {
   of(consumer: string): number | undefined;
 };
 
-// Maximum number of consumers whose oldest frame is read at a time, since whole frames are read. Those read longest ago
-// come first; the others keep their result.
+// Maximum number of consumers whose oldest frame is read in one check, since whole frames are read. Those read longest
+// ago come first; the others keep their result.
 const readsPerLook = 64;
 const readsAtOnce = 8;
 
@@ -261,7 +261,7 @@ function createOldestFrames(connection: LogConnection, stream: string): OldestFr
 
 /** Recent mean number of events per frame, by reader; for a reader that has read no frames, the mean of all readers. */
 type EventsPerFrame = {
-  /** Adds a reader's totals since it started; they begin at 0 again when the reader restarts. */
+  /** Takes a reader's totals since it started; they begin at 0 again when the reader restarts. */
   note(reader: string, frames: number, events: number): void;
   of(reader: string): number;
 };

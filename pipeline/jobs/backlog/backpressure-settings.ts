@@ -16,7 +16,7 @@ export const { variables: backpressureEnv, read: readBackpressureSettings } = de
   ageMaxMs: fromEnv(age),
   /**
    * Interval between readings of backlogs, which include the wait for the resolver: a quarter of the age at which
-   * sources are held back.
+   * sources are held back, within the limits of `readEveryMs`.
    */
   backlogEveryMs: fromEnv(age, ({ BACKPRESSURE_AGE_MAX_MS: ageMaxMs }) =>
     ageMaxMs === 0 ? readEveryMs.least : Math.max(readEveryMs.most, Math.min(readEveryMs.least, ageMaxMs / 4)),

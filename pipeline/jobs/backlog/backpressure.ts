@@ -57,7 +57,8 @@ export function tellBackpressure(options: BackpressureOptions): { stop(): Promis
 }
 
 /**
- * Returns a function that judges all waits. It returns the report, or undefined if no account is late or has a queue.
+ * Returns a function that judges all waits. It returns the report, or undefined if no wait is late and no account has a
+ * queue.
  */
 export function createWaitJudge({
   settings: { ageMaxMs, accountsMax },

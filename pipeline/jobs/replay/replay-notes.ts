@@ -26,7 +26,7 @@ export class ReplayEndedError extends Error {
   readonly code = 'replay_ended';
 }
 
-/** Maximum time between two heartbeats, in ms: other instances take over a replay whose heartbeats stop. */
+/** A heartbeat is written when the last write is this old, in ms: instances take over a replay without heartbeats. */
 const beatEveryMs = 1_000;
 
 /**

@@ -83,7 +83,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
           if (wasOurs) look();
         },
         (error: unknown) => {
-          // The replay is run again at the next interval.
+          // The next check tries again.
           running.delete(key);
           if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed; retrying');
         },

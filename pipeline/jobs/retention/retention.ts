@@ -64,8 +64,8 @@ const ingestEveryMs = 1_000;
 const ingestFilling = 1 / 8;
 
 /**
- * Interval at which the server looks up the first sequence younger than the history, in ms. It is long, because history
- * is counted in days.
+ * Interval at which the server looks up the first sequence that is young enough for history, in ms. It is long, because
+ * history is counted in days.
  */
 const ageEveryMs = 600_000;
 
@@ -114,7 +114,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     if (performance.now() - ends[1].atMs > settledMs) {
       ends = [ends[1], { lastSeq: state.lastSeq, atMs: performance.now() }];
     }
-    // The earlier of two machines' clocks, because both are seldom ahead of time.
+    // The earlier of two machines' clocks, because seldom are both ahead of time together.
     const nowMs = clock({ wallMs: Math.min(Date.now(), state.serverMs), monotonicMs: performance.now() });
     if (state.messages === 0) return;
     if (performance.now() - agedAtMs > ageEveryMs) {

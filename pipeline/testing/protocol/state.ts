@@ -9,7 +9,7 @@ export type Message = {
 
 /** A durable consumer, as the server knows it. Sequences begin with 1. */
 export type Consumer = {
-  /** The claim by which its owner has claimed the consumer. */
+  /** Claim of its owner. */
   claim: number;
   floor: number;
   /** Sequences above the floor that are acknowledged. */

@@ -99,7 +99,7 @@ test('order when a dispatcher ends: cut off from the log, as by a kill: the succ
   await rig.idle();
   const { missing, repeated, outOfOrder } = ledger.compare(sink);
   expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
-  // Only events are repeated that were in flight, or were answered after the position was last stored.
+  // Only events that were in flight, or were answered after the position was last stored, are repeated.
   expect(repeated).toBeLessThanOrEqual(4 * concurrency * 5);
 });
 
