@@ -72,8 +72,8 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
     maxMs: 600_000,
   },
   /**
-   * Limits of the waiting events of one destination with order `visitor`. While any of them is exceeded, the
-   * destination takes no fresh events.
+   * Limits of the waiting events of one destination with order `visitor`. Once any of them is reached, the destination
+   * takes no fresh events until fewer wait.
    */
   order: {
     /** Visitors with an event to be retried. */
