@@ -53,10 +53,11 @@ test('backpressure: only an account whose events wait for a slow destination is 
   await rig.configure(quick, { destinations: [httpEntity(randomUUID(), `${sink.url}/quick`)] });
   await rig.configure(down, { destinations: [httpEntity(randomUUID(), `${sink.url}/down`)] });
   await startOn(rig);
-  // Accepted after the start, so that no wait is late at first: a backlog from before would get time to catch up.
+  // Accepted after the start, so that no event is late at first: a backlog from before the start would get time to
+  // catch up.
   for (const account of [slow, quick, down]) await rig.accept(account, numbered(0, 400));
   await until('the events of the quick account arrived', () => new Set(sink.taken('/quick')).size === 400);
-  // On a busy machine the events of the other accounts are late for a moment as well.
+  // Polls, because on a busy machine the events of the other accounts may also be late for a moment.
   await expect.poll(() => toldOf(rig), { timeout: 60_000 }).toEqual([slow]);
   isSlow = false;
   await until('all arrived', () => new Set(sink.taken('/slow')).size === 400);

@@ -44,8 +44,8 @@ export const { variables: pipelineEnv, read: readPipelineEnv } = defineEnv({
 export type PipelineEnv = ReturnType<typeof readPipelineEnv>;
 
 /**
- * The process's name among its peers. Health windows are stored under this name, so without INSTANCE_ID it consists of
- * host name and port, which a restarted process has again.
+ * The name of this process among the pipeline instances. Health windows are stored under this name, so without
+ * INSTANCE_ID it consists of host name and port, which stay the same after a restart.
  */
 export function instanceIdOf(env: PipelineEnv): string {
   const made = `${hostname()}-${env.PIPELINE_METRICS_PORT}`.replaceAll(/[^A-Za-z0-9_-]/g, '-');

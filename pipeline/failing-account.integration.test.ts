@@ -88,7 +88,7 @@ test('failing account: however many of its destinations fail, the events of othe
   });
   expect(new Set(sink.taken('/well')).size).toBe(rounds);
   expect(retryBytes).toBeGreaterThan(retryBytesMax / 16);
-  // The share of the failing account, plus the few bytes of the quiet account and of message headers.
+  // The failing account's share, plus a few bytes for the quiet account and for message headers.
   expect(retryBytes).toBeLessThan(retryBytesMax * (share + 0.1));
   await until('the frames of the quiet account are settled', async () => {
     const consumers = await listConsumerProgress(rig.connection, streams.events);

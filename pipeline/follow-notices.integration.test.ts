@@ -144,9 +144,9 @@ test('notices: each lead is fetched with the token and delivered as an event, wh
     ]),
   );
   expect(asked.get('1003')).toBeGreaterThan(1);
-  // Notices of another source, of a test or about something other than leads are not followed.
+  // Notices are not followed if they come from another source or a test, or are about something other than leads.
   expect([...asked.keys()].toSorted()).toEqual(['1001', '1002', '1003', '1004']);
-  // The next version has no source: its notices are no longer followed, and their consumer is removed.
+  // The next version does not have the source: its notices are no longer followed, and their consumer is removed.
   await rig.configure(accountId, { sources: [], destinations: [] });
   await until('its consumer is gone', async () => (await rig.consumers()).every((name) => !name.includes(sourceId)));
 });

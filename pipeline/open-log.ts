@@ -49,7 +49,7 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
       { instanceId },
       'another process uses this INSTANCE_ID now: this process was silent for too long and was considered dead',
     );
-    // A regular shutdown would give back resources that the other process holds by now.
+    // A regular shutdown would release resources that the other process holds by now.
     process.exit(1);
   });
   scope.use('instance id', claim, (one) => one.stop());
@@ -69,7 +69,8 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
   );
   scope.use('reopening', reopening, (one) => one.stop());
   if (deploymentId === undefined) {
-    // Without the database everything but new visitors works; the check of the deployment can wait.
+    // Without the database, all events but those of new visitors can be processed, so the check of the deployment is
+    // postponed.
     const awaiting = awaitDeploymentId(databaseAccess(env), deploymentEveryMs, (id) => {
       deploymentId = id;
       ensureTopology(connection, topology, id).catch((error: unknown) => endOnForeignLog(error, logger, scope));

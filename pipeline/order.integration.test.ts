@@ -13,7 +13,10 @@ import { until } from './testing/until.ts';
 
 const visitors = 20;
 const destinations = 4;
-/** At a death at most one event per visitor is in flight; events answered just before it might not be recorded yet. */
+/**
+ * When a thread dies, at most one event per visitor is in flight. Events that were answered just before may also be
+ * repeated, since their answers may not be recorded yet.
+ */
 const repeatedMax = visitors * 4;
 
 let nats: NatsServer;
@@ -77,7 +80,8 @@ test('order across deaths: a thread dies: its actors run on other threads, and t
   const { pool } = await startOn(rig);
   await accept(60);
   await progress(40);
-  // Only threads that run by now, because Node aborts the process if a thread ends while it loads its modules.
+  // Terminates only threads that already run, because Node aborts the process if a thread ends while it loads its
+  // modules.
   const [first, second] = pool.threads;
   await first?.terminate();
   await progress(40);

@@ -107,11 +107,12 @@ test('pipeline: metrics: deliveries are counted by destination, and the counts s
 });
 
 test('pipeline: kill -9: after a restart every accepted event is delivered, is in the view, and is counted in health', async () => {
-  // The view of recent events takes every event; some may be on their way to it at the kill.
+  // The view of recent events accepts every event; some events may not have reached it when the process is killed.
   const view = { RECENT_EVENTS_PER_S_MAX: '100000' };
   const { rig, sink } = await open({ ...soonAgain, ...view });
   const [account, destination] = [randomUUID(), randomUUID()];
-  // The destination hangs after 300 events, so the process is killed in the middle of its work, however fast it is.
+  // The destination hangs after 300 events, so the process is killed in the middle of its work, however fast the
+  // process is.
   sink.answer(() => (sink.taken().length < 300 ? { status: 200, delayMs: 2 } : 'hang'));
   await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
   const process = runAsProcess(rig);

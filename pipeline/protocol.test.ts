@@ -57,7 +57,7 @@ test.each([
   expect(states).toBeGreaterThan(500);
 });
 
-// Each case switches off one rule: without it there was a bug, or there would have been one.
+// Each case disables one rule, which prevents a bug that existed or would exist without it.
 test.each([
   ['an answer without a sequence is taken for a yes', 'yesNeedsSequence', two, { outages: 1 }, 'LOST: 11, 12'],
   [

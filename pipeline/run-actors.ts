@@ -23,7 +23,7 @@ import type { Placement } from './cluster/placement.ts';
 import type { Membership } from './cluster/membership.ts';
 import type { UnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 
-/** Time of the shutdown deadline that is kept for the steps after the actors have stopped, in ms. */
+/** Part of the shutdown deadline that is reserved for the steps after the actors have stopped, in ms. */
 const closingMs = 3_000;
 
 export type ActorParts = {
@@ -63,7 +63,7 @@ export async function runActors(
 
   const stats = createStatsLedger();
   const supervisor = startSupervisor(env, { log, pool, poolSettings, logger }, stats, scope);
-  // From here on other instances know of this one.
+  // From here on other instances know that this one exists.
   lease.report(0);
   const { placement, membership } = await shareActors({
     bucket: buckets.leases,

@@ -33,7 +33,9 @@ export type RunningJobs = {
   readonly quarantineQuota: DeadLetterQuota;
 };
 
-/** Starts replays, retention, the actors of each partition, and the retirement of actors that no version has now. */
+/**
+ * Starts replays, retention, the actors of each partition, and the retirement of actors that are in no live version.
+ */
 export async function startJobs(
   env: PipelineEnv,
   { log, actors, logger }: JobParts,
@@ -64,8 +66,8 @@ export async function startJobs(
     settings: readRetentionSettings(env),
     readers: waitingReaders(supervisor, accounts, buckets.positions),
     deadLetters: {
-      // One instance checks for all. Before it knows the accounts it skips dead letters, which would all seem to have
-      // no owner.
+      // One instance checks for all. It skips dead letters before it knows the accounts, because all letters would seem
+      // to have no account.
       async look() {
         if (!membership.owns('dead letters')) return;
         if (accounts.ready) await deadLetterQuota.look();
@@ -98,7 +100,10 @@ export async function startJobs(
   return { retention, deadLetterQuota, quarantineQuota };
 }
 
-/** The readers of EVENTS, for retention. Dispatchers record what they skip; the others only gather statistics. */
+/**
+ * The readers of EVENTS, as retention uses them. Dispatchers record what they skip; the other readers only gather
+ * statistics.
+ */
 function waitingReaders(
   supervisor: Pick<Supervisor, 'passOver'>,
   accounts: Pick<FollowedAccounts, 'ready' | 'destinationsOf'>,

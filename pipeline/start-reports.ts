@@ -13,7 +13,9 @@ import { stepMs } from './end-process.ts';
 import type { BacklogWatch } from './jobs/backlog/backlog-watch.ts';
 import type { JobParts } from './start-jobs.ts';
 
-/** Watches backlogs; reports accounts under backpressure to gateways, and the actors run here to control planes. */
+/**
+ * Watches backlogs. Reports accounts under backpressure to gateways, and the actors that run here to control planes.
+ */
 export function startReports(env: PipelineEnv, { log, actors, logger }: JobParts, scope: Scope): BacklogWatch {
   const { connection, buckets, instance } = log;
   const { instanceId } = instance;
@@ -54,7 +56,10 @@ export function startReports(env: PipelineEnv, { log, actors, logger }: JobParts
 /** Gauges of a dispatcher: if one of them is 1, no new event can be sent to the destination. */
 const shutGauges = ['breaker_open', 'access_refused', 'misconfigured', 'order_paused', 'retry_share_full'] as const;
 
-/** How long events wait for the destinations of this instance. */
+/**
+ * How long events have waited for the destinations that this instance delivers to; unknown for those that cannot be
+ * reached.
+ */
 function destinationWaits(stats: Pick<StatsLedger, 'values'>): DestinationWait[] {
   const shut = shutGauges.map((gauge) => stats.values('dispatcher', gauge));
   return [...stats.values('dispatcher', 'undelivered_age_seconds')].map(([destinationId, ageS]) => ({

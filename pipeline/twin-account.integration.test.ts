@@ -39,10 +39,13 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Tables written apart from deliveries, perhaps late: rows may be added, but those that exist must not change. */
+/**
+ * Tables that are written independently of deliveries, perhaps late: rows may be added, but existing rows must not
+ * change.
+ */
 const lateTables = ['recent_events', 'event_outcomes', 'violations', 'identity_counts'];
 const anHour = { status: 503, headers: { 'Retry-After': '3600' } };
-/** Nested more deeply than a line of a frame may be. */
+/** Nested more deeply than a line of a frame may be nested. */
 const tooDeep = JSON.parse(`${'{"a":'.repeat(600)}1${'}'.repeat(600)}`) as Record<string, never>;
 
 const countOf = async (rig: PipelineRig, stream: string, filter: string, name: string): Promise<number> => {
@@ -50,7 +53,10 @@ const countOf = async (rig: PipelineRig, stream: string, filter: string, name: s
   return [...subjects].reduce((sum, [subject, count]) => sum + (subject.includes(name) ? count : 0), 0);
 };
 
-/** Fills every stream and bucket for an account: events delivered, waiting, refused, quarantined and unreadable. */
+/**
+ * Fills every stream and bucket for an account, with events that are delivered, waiting, refused, quarantined or
+ * unreadable.
+ */
 async function fill(rig: PipelineRig, { accountId, fails, ...twin }: Twin): Promise<void> {
   await rig.accept(accountId, [
     { id: 'e1', visitor: 'v' },
@@ -70,7 +76,7 @@ async function fill(rig: PipelineRig, { accountId, fails, ...twin }: Twin): Prom
   await until('one cannot be processed', async () => (await letters()) > 0);
 }
 
-/** Each stream that quotas divide, with the filter for all accounts and a subject of this account. */
+/** For each stream that quotas divide: the filter for all accounts, and a subject of this account. */
 const lettersOf = ({ accountId, fails }: Twin) =>
   [
     [streams.deadLetters, allDeadLetters, deadLetterSubject(fails)],
@@ -103,13 +109,14 @@ test('twin account: whatever one account does, another account with the same ids
   await other.resolved([{ id: 'parked', visitor: 'visitor-of-both' }]);
   const retriesOf = (twin: Twin): Promise<number> => countOf(rig, streams.retry, retriesOfAll, twin.fails);
   await until('one waits for a retry, and one behind it', async () => (await retriesOf(other)) >= 3);
-  // The retries stay in the first tiers, where the twin's retries will be, too.
+  // While the destination is disabled, the retries stay in the first tiers, where the twin's retries will also be.
   await other.disable();
   await until('its attempts are stored', async () => {
     const [[delivered], [, failed = 0]] = [await rig.counted(other.well), await rig.counted(other.fails)];
     return delivered === 5 && failed >= 3;
   });
-  // Less than the account's own quota, but more than half of a quota that it would share with its twin.
+  // Fills less than the account's own quota, but more than half of it. Half would be the account's share if both twins
+  // used one quota.
   for (const [, , subject] of lettersOf(other)) await flood(rig, subject, 28);
   const before = await settledState(pool, rig, other);
   for (const name of [
@@ -135,9 +142,10 @@ test('twin account: whatever one account does, another account with the same ids
   };
 
   const revision = await own.publish();
-  // Until then the rule that quarantines an event does not apply to this account.
+  // Before this revision is applied, the rule that quarantines an event does not apply to this account.
   await until('its configuration is live', async () => (await rig.reported()) >= revision);
-  // Both accounts use the same ids for events and visitors. Each event is retried all the same, and later ones follow.
+  // Both accounts use the same ids for events and visitors. Nevertheless each event is retried in both accounts, and
+  // later events of its visitor wait for it.
   const failures = new Map<string, number>();
   own.answer((id) => {
     if (id === 'refused') return 400;
@@ -190,7 +198,8 @@ test('twin account: whatever one account does, another account with the same ids
   await until('waiting events go with the destination', async () => (await retriesOf(own)) === 0);
   await isUntouched('removal of destinations');
 
-  // Erased, refused and waiting visitors of the twin: the other account still delivers their events.
+  // The twin has erased or refused these visitors, or has events of them that wait: the other account still delivers
+  // their events.
   await other.resolved([
     { id: 'after-erasure', visitor: 'refused-of-both', receivedAtMs: acceptedMs },
     { id: 'after-withdrawal', visitor: 'consent-of-both', receivedAtMs: acceptedMs },

@@ -61,7 +61,7 @@ test.each(waysIn.filter(([, path]) => !path.startsWith('/no/')))(
   },
 );
 
-/** A Cookie header of this size, as a collector on a site's domain receives all cookies of the site. */
+/** A Cookie header of this size. A collector on a site's domain receives all cookies of the site. */
 const cookiesOf = (bytes: number): string => `c=${'0'.repeat(bytes - 2)}`;
 
 test.each(waysIn)('head: %s %s answers with 12 KB of cookies as without', async (method, path) => {

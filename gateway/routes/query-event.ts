@@ -14,12 +14,12 @@ const consentNames: ReadonlyMap<string, string> = new Map([
   ['gpp_sid', 'gpp_sid'],
   ['us_privacy', 'us_privacy'],
 ]);
-/** A consent string with all vendors takes a fifth of this limit. */
+/** Limit of a consent string. One that lists all vendors takes a fifth of it. */
 const consentCharactersMax = 8_192;
 const valueCharactersMax = 2000;
 const parametersMax = 100;
 
-/** Token of payloads that the gateway creates. Their check requires a token; it never reaches the log. */
+/** Token in payloads that the gateway builds itself: their check requires a token. It is never written to the log. */
 export const madeToken = '*';
 
 export type QueryEvent = {

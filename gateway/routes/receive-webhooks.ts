@@ -31,7 +31,7 @@ export type WebhookParts = {
   readonly settings: WebhookSettings;
 };
 
-/** Reads the requests of webhooks by the type of their source, and stores the events. */
+/** Reads webhook requests as the type of their source requires, and stores their events. */
 export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #inflater: Inflater;
@@ -104,7 +104,7 @@ export class Webhooks {
     this.#takeAnything(exchange, admitted, value as object, query);
   }
 
-  /** For a source without a known kind. */
+  /** Stores a body from a source without a known kind. */
   #takeAnything(exchange: Exchange, admitted: Admitted, eventProperties: object, query: string): void {
     const { event, fields } = readQueryEvent(query);
     const payload = { token: madeToken, event: event ?? admitted.source.name, ...fields, eventProperties };
@@ -137,7 +137,7 @@ export class Webhooks {
 const unreadable = 'a member of the body could not be read';
 const malformedGzip = invalid('the body is not valid gzip');
 
-/** The event of an array member from a source without a known kind, which shows nothing about its visitor. */
+/** The event for a member of an array from a source without a known kind; such a member does not identify a visitor. */
 const anyEvent = (member: unknown): ProviderEvent => ({
   kind: 'track',
   name: undefined,
@@ -175,7 +175,7 @@ const noChallenge = failure(400, 'the challenge must be 1 to 256 letters, digits
 function echoChallenge(challenge: NonNullable<SourceKind['challenge']>, token: string, query: URLSearchParams): Reply {
   if (!isSame(query.get(challenge.token) ?? '', token)) return wrongToken;
   const text = query.get(challenge.answer) ?? '';
-  // The answer repeats it, so it must not be text that a browser would show as a page.
+  // The answer contains this text, so it must not be text that a browser would show as a page.
   if (!/^[\w-]{1,256}$/.test(text)) return noChallenge;
   return createReply(200, Buffer.from(text), {
     headers: [

@@ -21,8 +21,8 @@ export type RedirectParts = {
 
 /**
  * `GET /redirect/{code}`: a short link. The code is the id or a key of a RedirectSource; the only target is that
- * source's redirectUrl. The redirect also works while the log stores nothing, for a source over its limits and for a
- * query that is not a valid event; the event is then not stored, and counted as lost, limited or invalid.
+ * source's redirectUrl. The redirect also works while the log stores nothing, for a source over its limits, and for a
+ * query that is not a valid event; in these cases the event is not stored, and is counted as lost, limited or invalid.
  */
 export function createRedirectRoute({ admission, sources, intake, events, isSecure }: RedirectParts): GetRoute {
   return {

@@ -13,9 +13,9 @@ const mebibyte = 1024 ** 2;
 
 /** Room for an event's envelope and the log's header, in addition to its body, in bytes. */
 const envelopeBytesMax = 32 * kibibyte;
-/** A compressed body of a batch or a webhook may grow by this factor. */
+/** Limit of the size of a decompressed body of a batch or a webhook, as a multiple of its compressed size. */
 const gzipRatioMax = 200;
-/** Bodies decompressed at a time by all routes together; at most half of them from one address, see TRUSTED_PROXIES. */
+/** Bodies that all routes together decompress at a time; at most half of them from one address, see TRUSTED_PROXIES. */
 const unpackedMax = 16;
 /** How deep arrays and objects of a body, or of one event of a batch, may nest. */
 const depthMax = 64;
@@ -59,7 +59,7 @@ const { variables, read } = defineSettings({
     rowsMax: compatRowsMax,
     // Each message of a batch is two levels deep in the body.
     limits: { depthMax: depthMax + 2, keysMax: batchKeysMax },
-    // Only the size is limited, since bodies of these libraries may be compressed to a four-hundredth.
+    // No limit of the compression ratio: bodies of these libraries may be compressed to a four-hundredth of their size.
     inflate: { bytesMax: fromEnv(batchBody), ratioMax: Number.POSITIVE_INFINITY },
   },
 });
@@ -69,11 +69,11 @@ export const routesEnv = variables;
 type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv>>;
 type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch' | 'webhook' | 'compat'>;
 
-/** The largest body of one event that a message of the log can carry. */
+/** Size limit, in bytes, of a body with one event, so that a message of the log can carry the event. */
 export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number): number =>
   Math.min(read(env).bodyBytesMax, messageBytesMax - envelopeBytesMax);
 
-/** Bodies decompressed at a time, by all routes together. */
+/** Limits how many bodies all routes together decompress at a time. */
 export const createUnpackingLimit = (): ConcurrencyLimit =>
   new ConcurrencyLimit({ max: unpackedMax, ofOwnerMax: unpackedMax / 2 });
 

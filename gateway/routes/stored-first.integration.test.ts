@@ -60,7 +60,8 @@ test.each(waysIn)(
     let status: number | undefined;
     const answered = send(path, body).then((given) => (status = given));
     await held.arrived;
-    // Another request is answered meanwhile, so an answer that did not wait would be here.
+    // While the event is not stored, another request is sent and answered. An answer that did not wait would arrive
+    // before that.
     expect(await send('/api/v1/openapi')).toBe(200);
     expect(status).toBeUndefined();
     const before = (await log.envelopes()).length;

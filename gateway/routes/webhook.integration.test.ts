@@ -26,7 +26,7 @@ const signed = new Map(
       : [[type, providerSource(type, box.seal(secret, signingSecretContext(testAccountId, `${type}-signed`)))]],
   ),
 );
-/** A source whose secret was sealed with another key. */
+/** A source whose secret was sealed with a key that the gateway does not have. */
 const unopened = {
   ...providerSource('TypeformWebhooks', createSecretBox(randomBytes(32).toString('base64')).seal(secret, 'x')),
   token: 'src_live_unopened_0123456789',
@@ -132,7 +132,7 @@ test.each([...signed.keys()])(
     const typed: Record<string, string> =
       example?.contentType === undefined ? {} : { 'content-type': example.contentType };
     const address = addressOf(tokenOf(signed, type));
-    // The address that the provider calls: https, although TLS ends in front of this gateway.
+    // The address that the provider calls begins with https, although TLS ends in front of this gateway.
     const url = address.replace('http:', 'https:');
     const headers = signers[type]?.({ secret, body, url, nowMs: Date.now() }) ?? {};
     expect((await post(address, body, { ...typed, ...headers })).status).toBe(200);

@@ -39,7 +39,7 @@ export function createWebhookRoutes(parts: WebhookParts): readonly [PostRoute, G
       const token = decodeSegment(segment);
       // Checked before any work on the body.
       if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
-      // Copied unless used at once: the engine reuses the body's bytes after this call.
+      // Copied unless the receiver is loaded and reads it at once: the engine reuses the body's bytes after this call.
       const kept = receiver.isLoaded ? body : Buffer.from(body);
       receiver.use(exchange, ({ webhooks }) => webhooks.accept(exchange, kept, token, query));
     },

@@ -6,7 +6,7 @@ import { every } from '../../shared/runtime/every.ts';
 
 export type CanarySettings = {
   readonly instanceId: string;
-  /** Part of the ids of this process's canaries, so that they are unique. */
+  /** Part of the canaries' message ids, unique to this process. */
   readonly writerId: string;
   readonly everyMs: number;
   readonly timeoutMs: number;
@@ -39,7 +39,8 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
       onAlive();
     } catch (error) {
       failure = failureOf(error);
-      // After a refusal the log counts as not storing at once, unlike after silence.
+      // After a failed publish the log counts as not storing at once; a publish that is not answered yet changes
+      // nothing.
       storedAtMs = Number.NEGATIVE_INFINITY;
     }
   };
@@ -52,7 +53,7 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
   };
 }
 
-/** The server's text of a refusal; for any other failure its reason, such as `timeout`. */
+/** If the server refused the message, the server's text; for any other failure, its reason, such as `timeout`. */
 function failureOf(error: unknown): string {
   if (!(error instanceof PublishError)) return 'refused';
   const isRefusal = error.reason === 'full' || error.reason === 'refused';

@@ -21,7 +21,8 @@ export function readinessChecks(of: ReadinessOf): ReadyCheck[] {
   const { connection, canary, gate, feed, logServers, scope } = of;
   const notStored = (): string | undefined => {
     const problem = canary.problem(performance.now());
-    // Only a publish shows whether the log stores events; if it does not, the servers may know why.
+    // Only a publish shows whether the log stores events. If it does not, the log servers' own complaints may explain
+    // why.
     const complaints = problem === undefined ? undefined : complaintsOf(logServers.servers);
     return complaints === undefined ? problem : `${problem} (${complaints})`;
   };

@@ -20,7 +20,7 @@ export type ActivityReport = {
   readonly bucket: Bucket;
   readonly instanceId: string;
   readonly sources: Pick<PublishedSources, 'activities' | 'forgetUnpublished'>;
-  /** How long counts are kept by the hour. */
+  /** Hours for which hourly counts are kept. */
   readonly hoursKept: number;
   readonly onError: (error: unknown) => void;
 };
@@ -49,7 +49,8 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
       await Promise.all(due.slice(at, at + writesAtOnce).map(write));
     }
     const wasDue = new Set(due);
-    // Not at once: by the next round, requests that began before the source was unpublished are answered.
+    // A source is forgotten only in a round that has nothing to report of it: by then, requests that began before it
+    // was unpublished are answered.
     const forgotten = sources.forgetUnpublished((activity) => !wasDue.has(activity) && !isDue(activity));
     for (const sourceId of forgotten) reported.delete(sourceId);
   };
@@ -70,21 +71,21 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
 
 const nothing: SourceCounts = { stored: 0, test: 0, lost: 0, invalid: 0, limited: 0, forbidden: 0 };
 
-/** The state of one source in the bucket. */
+/** What this instance has reported of one source. */
 class ReportedSource {
   readonly #bucket: Bucket;
   readonly #key: string;
   readonly #window: SourceWindow;
   /** Hours before this one are in the past entry. */
   #pastUntil: number;
-  /** The source's tallies that the window includes. */
+  /** The source's counts that the window already contains. */
   #counted = nothing;
   #writtenAtMs = 0;
   #lastInvalid: InvalidEvent | null;
   /** Whether the window holds counts that are not written yet. */
   #isDirty = false;
 
-  /** Continues from what this instance wrote before it was restarted. */
+  /** Continues from what this instance wrote to the bucket before it was restarted. */
   static async open(bucket: Bucket, key: string, hoursKept: number): Promise<ReportedSource> {
     const [recent, past] = await Promise.all([bucket.get(key), bucket.get(pastSourceKey(key))]);
     const before = decodeSourceRecord(past?.value);
@@ -154,7 +155,7 @@ function countsOf({ tally, testTally }: SourceActivity): SourceCounts {
     test: testTally.stored,
     lost: tally.lost + testTally.lost,
     invalid: tally.invalid + testTally.invalid,
-    // Both were answered 429.
+    // Events over the source's limits and events refused by backpressure were both answered 429.
     limited: tally.limited + testTally.limited + tally.backpressure + testTally.backpressure,
     forbidden: tally.forbidden + testTally.forbidden,
   };

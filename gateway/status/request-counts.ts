@@ -21,7 +21,7 @@ export class RequestCounts {
     this.#times[route]?.observe(tookMs / 1_000);
   }
 
-  /** Every status that a route answered, and the statuses in `always` in any case. */
+  /** Visits every status that a route has answered; visits the statuses in `always` even if their count is 0. */
   forEach(always: readonly number[], visit: (route: number, code: number, requests: number) => void): void {
     this.#counts.forEach((requests, at) => {
       const code = at % codesPerRoute;

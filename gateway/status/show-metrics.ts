@@ -18,7 +18,7 @@ import type { LoadedUws } from '../http/uws.ts';
 import { gatewayMetrics } from './metrics.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-/** The sources of the metrics at a scrape: the hot path counts in plain numbers of its own. */
+/** What the metrics are read from at a scrape. The hot path counts in plain numbers. */
 export type MetricsSources = {
   readonly routes: readonly Pick<Route, 'name'>[];
   readonly requests: RequestCounts;

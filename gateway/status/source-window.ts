@@ -8,11 +8,11 @@ const hourMinutes = 60;
 /** Outcomes of one source's events, by minute and by hour. Only steps with events take memory. */
 export class SourceWindow {
   readonly #hoursKept: number;
-  /** By steps since the epoch. */
+  /** The counts of a step, by its number: minutes since the epoch here, hours below. */
   readonly #minutes: Map<number, number[]>;
   readonly #hours: Map<number, number[]>;
 
-  /** Begins with the counts of `record`, if given. Hours are kept for `hoursKept` before now. */
+  /** Begins with the counts of `record`, if given. Keeps the counts of the last `hoursKept` hours. */
   constructor(hoursKept: number, record?: Pick<SourceRecord, 'minutes' | 'hours'>) {
     this.#hoursKept = hoursKept;
     this.#minutes = readSteps(record?.minutes ?? []);

@@ -148,7 +148,7 @@ export const requestRows: readonly ContractRow[] = [
   { name: 'size: track over 1 MiB', body: sized(1024 ** 2 + 1), status: 413 },
   { name: 'size: track of 2 MiB', body: sized(2 * 1024 ** 2), status: 413 },
   { name: 'size: identify of 2 MiB', path: 'identify', body: sized(2 * 1024 ** 2), status: 413 },
-  // pages and addresses of clients
+  // allowed pages and allowed client addresses
   {
     name: 'domain: allowed',
     body: track({ token: testSources.domains.token }),

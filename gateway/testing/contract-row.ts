@@ -3,7 +3,7 @@ import { testSources } from './test-sources.ts';
 /** One line of the contract: a request and its answer. */
 export type ContractRow = {
   readonly name: string;
-  /** Below /api/v1. Default track. */
+  /** Path below `/api/v1`; default: `track`. */
   readonly path?: string;
   /** A function is called when the request is sent, so that times in the body are current. */
   readonly body: unknown;

@@ -34,7 +34,8 @@ export async function startGatewayHere(
     CANARY_EVERY_MS: '200',
     // Tests leave idle connections open.
     SHUTDOWN_IDLE_MS: '0',
-    // A log server that gets no CPU for two seconds refuses no request; a test of the deadline sets its own.
+    // On a busy machine, a log server without CPU for two seconds must not cause refused requests. A test of the
+    // deadline sets its own value.
     REQUEST_DEADLINE_MS: '20000',
     ...variables,
   });

@@ -13,7 +13,7 @@ import { until } from './poll.ts';
 export type GatewayProcess = GatewayUnderTest & {
   readonly pid: number;
   readonly exitCode: Promise<number | null>;
-  /** Sends SIGKILL, as a test of a crash. */
+  /** Sends SIGKILL, which simulates a crash. */
   kill(): Promise<void>;
 };
 
@@ -40,7 +40,7 @@ export async function startGatewayProcess(
       LOG_LEVEL: 'warn',
       CANARY_EVERY_MS: '200',
       SHUTDOWN_IDLE_MS: '0',
-      // As in gateway-here.ts.
+      // For the reason given in gateway-here.ts.
       REQUEST_DEADLINE_MS: '20000',
       ...variables,
     },

@@ -1,15 +1,15 @@
 /** A route of the ingest interface, as a client with a source key sees it. */
 export type IngestRoute = {
-  /** Method and pattern of the route in the router. */
+  /** Method and path pattern by which the router knows the route. */
   readonly route: string;
   /** Address to request; KEY stands for the key. */
   readonly path: string;
   readonly body: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Status for a key that is unknown, disabled, or of a source that is no longer published. */
+  /** Status for a key that is unknown or disabled, or whose source is no longer published. */
   readonly refused: number;
   readonly accepted: number;
-  /** Whether it stores an event. */
+  /** Whether a request with a valid key stores an event. */
   readonly stores: boolean;
 };
 

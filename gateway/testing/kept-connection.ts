@@ -6,7 +6,7 @@ export type ConnectionEnd = 'ended' | 'reset';
 
 export type KeptAnswer = { readonly status: number; readonly closes: boolean; readonly text: string };
 
-/** A kept connection on a bare socket: no library retries, so a test sees a reset. */
+/** A kept connection on a bare socket. No library retries on it, so a test sees a reset. */
 export type KeptConnection = {
   /** Sends a request and waits for its answer. Rejects if the connection ends first. */
   ask(request: string): Promise<KeptAnswer>;

@@ -11,10 +11,12 @@ export type RawAnswer = {
 
 export type RawPart = string | Uint8Array | { readonly waitMs: number };
 
-/** What ends the wait: a number of answers, the server's end of the connection, or a time without bytes. */
+/**
+ * When the wait ends: after a number of answers, when the server ends the connection, or after a time without bytes.
+ */
 export type RawEnd = { readonly answers: number } | 'closed' | { readonly quietMs: number };
 
-// Time after which a request counts as hanging.
+// Longest time that a test waits for the end, in ms.
 const deadlineMs = 45_000;
 
 /** Sends bytes unchanged and collects the answers until `end`, or until the server closes the connection. */

@@ -11,11 +11,11 @@ export type JsonAnswer = {
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** A log with every kind of source published, and a gateway on it that trusts this machine as its proxy. */
+/** A log with every kind of source published, and a gateway on that log which trusts 127.0.0.1 as its proxy. */
 export type RouteRig = {
   readonly log: TestLog;
   readonly gateway: GatewayUnderTest;
-  /** Posts to a path below /api/v1; anything but text and bytes is sent as JSON. */
+  /** Posts to a path below /api/v1. A body that is neither text nor bytes is sent as JSON. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<JsonAnswer>;
   stop(): Promise<void>;
 };

@@ -12,7 +12,7 @@ import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 
-/** A source as a test publishes it, with its keys. */
+/** A source with its keys, as a test publishes it. */
 export type TestSource = {
   readonly token: string;
   readonly testToken?: string;
@@ -21,12 +21,12 @@ export type TestSource = {
 
 export const testAccountId = 'account-1';
 
-/** The log beside a gateway under test: publishes configuration and reads what was stored. */
+/** The log of a gateway under test: publishes configuration, and reads what the gateway stored. */
 export type TestLog = {
   readonly connection: LogConnection;
   /** Publishes sources, and other collections if given. */
   publishSources(sources: readonly TestSource[], collections?: TestCollections): Promise<number>;
-  /** Publishes as a control plane of a version without GATEWAY_CONFIG does. */
+  /** Publishes like a control plane of an earlier version, which does not know GATEWAY_CONFIG. */
   publishAsEarlierVersion(sources: readonly TestSource[]): Promise<number>;
   /** Every event in the log, in the order of each partition. */
   envelopes(): Promise<Envelope[]>;
@@ -41,7 +41,7 @@ export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   const connection = await connectLog({ url, name: 'gateway-test' });
   const buckets = await openBuckets(connection, replicas);
   const { health } = buckets;
-  // Read frames, so that each is read once however often a test reads the log.
+  // Cached frames: each is read once, however often a test reads the log.
   const read = new Map<number, { readonly data: Uint8Array; readonly envelopes: readonly Envelope[] }>();
   const frames = async () => {
     const { jsm } = connection[client];

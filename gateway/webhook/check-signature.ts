@@ -16,7 +16,7 @@ const sealed = failure(503, "the source's signing secret cannot be read here; tr
   headers: [['retry-after', String(retryAfterS)]],
 });
 
-/** The refusal of a request without a valid signature; undefined if it is signed or need not be. */
+/** The answer to a request without a valid signature; undefined if the signature is valid or not required. */
 export function refuseUnsigned(
   { type, signing }: PublishedSource,
   { head: { more } }: Exchange,
@@ -27,7 +27,7 @@ export function refuseUnsigned(
   const signature = findSourceKind(type)?.signature;
   if (signing.kind === 'sealed' || signature === undefined || more === undefined) return sealed;
   const header = (name: string): string => more.header(name);
-  // Providers sign the https address that they called, whether TLS ends here or at a proxy.
+  // Providers sign the address that they called, which begins with https whether TLS ends here or at a proxy.
   const url = `https://${header('host')}${more.target}`;
   switch (signature.check({ body, url, header, ...time }, signing.secret)) {
     case 'valid':

@@ -6,14 +6,14 @@ import { textCharactersMax } from '../../shared/contracts/ingest/payload-fields.
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { TrackPayload } from '../payload/payloads.ts';
 
-/** Fields in the query of a webhook's address, other than identifiers. They win over the body. */
+/** Fields in the query of a webhook's address, other than identifiers; they override fields of the body. */
 export type AddressSays = {
   readonly event: string | undefined;
   readonly fields: Omit<TrackPayload, 'token' | 'event'>;
 };
 
 export type PayloadContext = {
-  /** The name of events that have none. */
+  /** The name of the source, used for events without a name. */
   readonly sourceName: string;
   readonly says: AddressSays;
   readonly nowMs: number;
@@ -25,8 +25,8 @@ export type PayloadContext = {
 /**
  * A provider's event as our payload. Each field for event, time and visitor comes from the address, else from the body.
  * If the time is outside the window, the event gets its time of arrival, and the context keeps the original as
- * `original_time`. A value that is too long for its field is only in the properties. `index` distinguishes the events
- * of one request.
+ * `original_time`. A value that is too long for its field stays only in the properties. `index` distinguishes the
+ * events of one request.
  */
 export function payloadOf(event: ProviderEvent, context: PayloadContext, index: number): MadeEvent {
   const { says, nowMs, timeWindow, token } = context;
@@ -70,5 +70,5 @@ const fitting = (text: string | undefined, charactersMax: number): string | unde
 const shortId = (id: string): string =>
   id.length <= textCharactersMax.distinctId ? id : createHash('sha256').update(id).digest('hex');
 
-/** Undefined for a time beyond the range of dates. */
+/** An ISO 8601 time; undefined if JavaScript's dates cannot represent it. */
 const isoTime = (ms: number): string | undefined => (Math.abs(ms) > 8.64e15 ? undefined : new Date(ms).toISOString());

@@ -8,7 +8,7 @@ import { tooManyKeys } from '../payload/read-json.ts';
 import type { JsonLimits } from '../payload/read-json.ts';
 import { JsonFacts, ascii, scanValue, skipJsonSpace, startOfJson } from '../../shared/json/scan-json.ts';
 
-/** The content of a body, or the answer to one that cannot be read. */
+/** The content of a body, or the refusal of a body that cannot be read. */
 export type ReadBody =
   | {
       readonly value: unknown;
@@ -28,7 +28,7 @@ const malformedForm = failure(400, 'the body is not a valid form');
 const facts = new JsonFacts();
 
 /**
- * Returns the body as UTF-8. A body that is not valid UTF-8 is decoded by the charset of its content type and not
+ * Returns the body as UTF-8. A body that is not valid UTF-8 is decoded by the charset in its content type, rather than
  * refused, since its sender cannot correct it. Bytes that cannot be decoded become U+FFFD.
  */
 export function asUtf8(body: Buffer, contentType: string): Buffer {
@@ -37,14 +37,14 @@ export function asUtf8(body: Buffer, contentType: string): Buffer {
   try {
     return Buffer.from(new TextDecoder(charset).decode(body));
   } catch {
-    // A charset whose name the WHATWG does not list.
+    // TextDecoder only knows the charsets that the WHATWG lists.
     return Buffer.from(body.toString('utf8'));
   }
 }
 
 /**
- * Reads a provider's JSON: an object, or an array of objects, which may have more keys. Repairs faults, since the
- * sender cannot correct them.
+ * Reads a provider's JSON: an object, or an array of objects, for which the limit of keys is higher. Repairs faults,
+ * since the sender cannot correct them.
  */
 export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): ReadBody {
   const start = startOfJson(body);
@@ -71,7 +71,7 @@ function readMembers(body: Buffer, start: number, limits: ProviderJsonLimits): R
     keys += facts.keys;
     if (keys > limits.arrayKeysMax) return { refusal: tooManyKeys(limits.arrayKeysMax) };
     const bytes = body.subarray(at, end);
-    // The array is a level of its own.
+    // The array itself is one level of the body's depth.
     const found = problemOf({ depthMax: limits.depthMax - 1, keysMax: limits.arrayKeysMax }, limits.depthMax);
     problem ??= found;
     const read = found === undefined ? readValue(bytes) : undefined;
@@ -92,7 +92,7 @@ function problemOf({ depthMax, keysMax }: JsonLimits, depthAllowed = depthMax): 
   return facts.keys > keysMax ? tooManyKeys(keysMax) : undefined;
 }
 
-/** Null characters stay: they are replaced when the event is written. */
+/** Null characters are not removed here: writing the event replaces them. */
 const readValue = (bytes: Buffer) =>
   readLenientValue(bytes, { bits: facts.bits, suspicious: facts.suspicious, nulls: false });
 

@@ -2,16 +2,16 @@ import type { InflateSettings } from '../http/inflate.ts';
 
 /** Multipart bodies of webhooks that are read at the same time. */
 export const multipartInFlightMax = 32;
-/** The largest difference between the time in a signature and now, in either direction. */
+/** Maximum difference between the time in a signature and now, in ms, in either direction. */
 export const signatureAgeMsMax = 300_000;
 
 export type WebhookSettings = {
-  /** Events of one request. */
+  /** Maximum number of events in one request. */
   readonly eventsMax: number;
-  /** Object keys of a request with several events. */
+  /** Maximum number of object keys in a request with several events. */
   readonly arrayKeysMax: number;
   readonly signatureAgeMsMax: number;
   readonly multipartInFlightMax: number;
-  /** Limits of decompression, except the size of the result. */
+  /** Limits of decompression, except the maximum size of the result. */
   readonly gzip: Omit<InflateSettings, 'bytesMax'>;
 };

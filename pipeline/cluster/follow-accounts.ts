@@ -23,20 +23,20 @@ export type FollowAccountsOptions = {
   readonly placement: Pick<Placement, 'want' | 'drop'>;
   readonly unreadable: Pick<UnreadableEntities, 'note'>;
   readonly logger: Logger;
-  /** Every configuration up to this revision runs. */
+  /** Called when this process has applied every configuration up to this revision. */
   onApplied(revision: number): void;
-  /** The live version no longer has an actor of this instance, and the actor has ended. */
+  /** Called when an actor that this instance owned has left the live version and has ended. */
   onDropped(spec: AccountActor): void;
 };
 
 export type FollowedAccounts = ConfigFeed & {
-  /** The newest revision up to which everything runs. */
+  /** The newest revision up to which every configuration is applied. */
   readonly applied: number;
-  /** Whether the configuration is followed now, which it is not while a new connection catches up. */
+  /** Whether the configuration is followed now; false while a new connection catches up. */
   readonly isCurrent: boolean;
-  /** Ids of the actors that are wanted now, by account; only accounts whose configuration has arrived. */
+  /** Ids of the actors that have to run now, by account. Contains only accounts whose configuration has arrived. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
-  /** Published destinations, and sources whose notices are followed: each has a dispatcher. */
+  /** Published destinations and sources whose notices are followed; each of them has a dispatcher. */
   destinations(): readonly { readonly id: string; readonly type: string; readonly name: string }[];
   /** Ids of an account's destinations and followed sources. */
   destinationsOf(accountId: string): readonly string[];
@@ -61,7 +61,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     if (config === undefined) wanted.delete(accountId);
     else wanted.set(accountId, now);
     const published = config === undefined ? [] : dispatchedTo(config);
-    // Without settings, which would otherwise stay in memory as long as the actor.
+    // Only these members are stored: the settings would stay in memory as long as the actor.
     if (config === undefined) destinations.delete(accountId);
     else
       destinations.set(
@@ -69,7 +69,8 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
         published.map(({ id, type, name }) => ({ id, type, name })),
       );
     // Sent before the actors are ordered, so that a thread has the plan before it starts an actor that needs the plan.
-    // A copy: the document is a view of the connection's read buffer, which would cross to the threads as a whole.
+    // The document is copied, because it is a view of the connection's read buffer: without a copy, the whole buffer
+    // would be sent to the threads.
     const document = bytes === undefined ? undefined : new Uint8Array(bytes);
     const configured = supervisor.configure(accountId, revision, document);
     await Promise.all([configured, ...specs.map((spec) => placement.want(spec))]);
@@ -81,7 +82,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   const retire = async (actorId: string, spec: AccountActor): Promise<void> => {
     try {
       const wasOurs = await placement.drop(actorId);
-      // Published again in the meantime: the actor continues at its position.
+      // If the actor was published again in the meantime, it continues at its position.
       const isWanted = wanted.get(spec.accountId)?.has(actorId) === true;
       if (wasOurs && !isWanted) options.onDropped(spec);
     } catch (error) {

@@ -11,7 +11,7 @@ const silence = {
 
 export const { variables: membershipEnv, read: readMembershipTimes } = defineSettings({
   silentForMs: fromEnv(silence),
-  /** Half as often while the instance is the only one. */
+  /** The interval is twice as long while the instance is the only one. */
   renewEveryMs: fromEnv(silence, (env) => env.PIPELINE_LEASE_SILENT_MS / 4),
   handOverMs: fromEnv({
     PIPELINE_HAND_OVER_MS: count(

@@ -11,8 +11,8 @@ export type Membership = {
   owns(actorId: string): boolean;
   /**
    * Settles when actors of this instance may start: every other instance has released the actors that it no longer
-   * owns, or its time for that is over. This only makes hand-overs smooth: in the log, the newest reader of a consumer
-   * owns it anyway.
+   * owns, or its time for releasing them is over. Waiting only makes hand-overs smooth: in the log, the newest reader
+   * of a consumer owns the consumer anyway.
    */
   untilShared(): Promise<void>;
   /** Calls `listener` with the instances whenever one has joined or left. */
@@ -23,7 +23,7 @@ export type Membership = {
 export type MembershipTimes = {
   /** An instance that is silent for this long counts as dead, in ms. */
   readonly silentForMs: number;
-  /** Time an instance has to release the actors that it no longer owns, in ms. */
+  /** Time that an instance has for releasing the actors that it no longer owns, in ms. */
   readonly handOverMs: number;
 };
 
@@ -36,7 +36,7 @@ export type MembershipOptions = {
 };
 
 const lookEveryMs = 100;
-/** Margin for another instance whose deadline ends later than ours, in ms. */
+/** Extra wait, in ms, for instances that noticed the change later and whose time therefore ends later than ours. */
 const handOverMarginMs = 1_000;
 
 /** Follows the leases of pipeline instances; this instance counts as alive from the start. */
@@ -57,7 +57,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
   const look = (): void => {
     if (!isKnown) return;
     judge();
-    // A single instance has no others to wait for: none can fall silent or has actors to release.
+    // A single instance needs no timer: no other instance can fall silent or has actors to release.
     if (others.length > 0) timer ??= setInterval(look, lookEveryMs);
     else stopTimer();
   };

@@ -7,12 +7,12 @@ import type { Supervisor } from '../supervisor/supervisor.ts';
 export type PlacementOptions = {
   readonly supervisor: Pick<Supervisor, 'run' | 'remove'>;
   readonly membership: Pick<Membership, 'owns' | 'untilShared'>;
-  /** Called once this process runs only actors that it owns when these instances are alive. */
+  /** Called with the live instances once this process runs no actor that another of these instances owns. */
   readonly onLetGo: (instances: readonly string[]) => void;
   readonly logger: Logger;
 };
 
-/** Decides which actors run in this process: those that it owns among the live instances. */
+/** Decides which actors run in this process: those that this instance owns among the live instances. */
 export class Placement {
   readonly #options: PlacementOptions;
   readonly #wanted = new Map<string, ActorSpec>();
@@ -45,7 +45,10 @@ export class Placement {
     return this.#options.membership.owns(actorId);
   }
 
-  /** Call when instances have joined or left: releases actors of others, reports that, and starts actors owned here. */
+  /**
+   * Call when instances have joined or left: stops actors that others own now, reports that, and starts actors owned
+   * here.
+   */
   async reassign(instances: readonly string[]): Promise<void> {
     const { supervisor, membership, onLetGo, logger } = this.#options;
     this.#changes += 1;

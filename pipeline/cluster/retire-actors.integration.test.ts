@@ -90,7 +90,7 @@ async function createDestination(first = connection) {
     trust: createConfigTrust({}),
     isOwner: true,
     isCurrent: true,
-    // As if this process's view of the account were older than the destination.
+    // Empty, as if this process's view of the account were older than the destination.
     known: [],
   };
   const retirementOn = (own: LogConnection): Retirement =>
@@ -117,7 +117,7 @@ async function createDestination(first = connection) {
     facts,
     has,
     suspect: () => retirement.findForgotten(),
-    /** Replaces the retirement by that of the next process, which has no suspects. */
+    /** Replaces the retirement by the one that a restarted process would have, without suspects. */
     succeed: () => (retirement = retirementOn(connection)),
     async rounds(count: number): Promise<void> {
       for (let round = 0; round < count; round += 1) await retirement.round();

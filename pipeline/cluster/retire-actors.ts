@@ -14,7 +14,7 @@ import type { AccountActor } from '../workers/registry.ts';
 import type { PlaceBuckets } from '../workers/worker/define-worker.ts';
 
 /**
- * Removes the remains of an account's actor from the log: its own data, its position, and its consumer. The consumer is
+ * Removes from the log what an account's actor leaves: its own data, its position, and its consumer. The consumer is
  * removed last, so that the next process can find an actor whose removal was interrupted.
  */
 export async function retireActor(connection: LogConnection, buckets: PlaceBuckets, spec: AccountActor): Promise<void> {
@@ -28,7 +28,10 @@ export type RetirementOptions = {
   readonly connection: LogConnection;
   readonly trust: ConfigTrust;
   readonly buckets: { readonly config: Bucket } & PlaceBuckets;
-  /** Ids of the actors of live versions, by account, as far as this process knows; unknown accounts are missing. */
+  /**
+   * Ids of the actors in live versions, by account, as far as this process knows them; accounts unknown to it are
+   * missing.
+   */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether this instance is the one that runs an actor. */
   owns(actorId: string): boolean;
@@ -37,34 +40,34 @@ export type RetirementOptions = {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 };
 
-/** Rounds in a row in which an actor has to be absent before it is retired. */
+/** Number of successive rounds in which an actor has to be absent before it is retired. */
 const roundsMin = 2;
 
 /**
- * Retires actors that are no longer in a live version. Retiring cannot be undone and this process's view of an account
- * may be old, so each round reads the account's entry from CONFIG: the actor has to be absent there in several rounds,
- * with nothing left that reads its consumer. An entry that is missing, unsigned or unreadable for this build is no
- * evidence that the actor is gone.
+ * Retires actors that are no longer in a live version. Retiring cannot be undone, and this process's view of an account
+ * may be old, so each round reads the account's entry from CONFIG. The actor is retired if it is absent there in
+ * several rounds, and nothing reads its consumer any more. An entry that is missing, unsigned or unreadable for this
+ * build does not prove that the actor is gone.
  */
 export class Retirement {
   readonly #options: RetirementOptions;
-  /** Actors that may have to be retired, and in how many rounds each was absent. */
+  /** Actors that may have to be retired, and the number of rounds in which each was absent. */
   readonly #suspects = new Map<string, { readonly spec: AccountActor; rounds: number }>();
 
   constructor(options: RetirementOptions) {
     this.#options = options;
   }
 
-  /** Notes an actor that the live version known here does not have. Ignores actors that another instance owns. */
+  /** Notes an actor that is missing from the live version known here. Ignores actors that another instance owns. */
   suspect(spec: AccountActor): void {
     const actorId = idOfSpec(spec);
     if (this.#options.owns(actorId) && !this.#suspects.has(actorId)) this.#suspects.set(actorId, { spec, rounds: 0 });
   }
 
-  /** Finds actors that were removed while no pipeline ran: their consumers would keep the log from being cleaned. */
+  /** Finds actors that were removed while no pipeline ran: their consumers would keep messages in the log. */
   async findForgotten(): Promise<void> {
     const consumers = await listConsumerProgress(this.#options.connection, streams.events);
-    // Read after the consumers: an actor that was published in between is wanted.
+    // Read after the consumers, so that an actor published in between is not a suspect.
     const wanted = this.#options.wanted();
     for (const { name, filterSubject } of consumers) {
       const accountId = filterSubject.split('.')[1] ?? '';
@@ -103,7 +106,10 @@ export class Retirement {
     return isRead(this.#options.connection, { stream: streams.events, name: traceOf(spec).consumer });
   }
 
-  /** Ids of the account's actors in its CONFIG entry, read now; empty for an account that was removed. */
+  /**
+   * Ids of the account's actors in its CONFIG entry, read now; empty if the account was removed, `unknown` if the entry
+   * proves nothing.
+   */
   async #readPublished(accountId: string): Promise<Published> {
     const { buckets, trust, hasApplied, logger } = this.#options;
     const entry = await buckets.config.get(accountKey(accountId));
@@ -124,7 +130,10 @@ type Published = ReadonlySet<string> | 'unknown';
 /** A consumer without a pull for this long, in ms, has no reader: pipelines of earlier versions pull more often. */
 const unreadMs = 60_000;
 
-/** Removes the consumers that only earlier versions of Sluice had, once no such version reads them. Returns their names. */
+/**
+ * Removes the consumers that only earlier versions of Sluice used, once no such version reads them. Returns the names
+ * of the removed consumers.
+ */
 export async function removeRetiredConsumers(connection: LogConnection): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const name of retiredEventsConsumers) {

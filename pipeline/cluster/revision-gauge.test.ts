@@ -39,7 +39,7 @@ test('revision gauge: a CONFIG bucket that was created again begins with its own
   again.seen(change(2));
   again.caughtUp();
   expect(gauge.current).toBe(1);
-  // A revision of the earlier CONFIG, applied late.
+  // This revision belongs to the earlier CONFIG and is applied late.
   first.applied(2);
   expect(gauge.current).toBe(1);
   again.applied(2);

@@ -1,6 +1,6 @@
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 
-/** The newest revision up to which all revisions seen are applied, in whatever order that happened. */
+/** Computes the newest revision up to which all revisions seen are applied, in whatever order they are applied. */
 export type RevisionGauge = {
   readonly current: number;
   /** Begins a reading of CONFIG from its beginning; earlier readings no longer count. */
@@ -35,7 +35,8 @@ export function createRevisionGauge(onChanged: (revision: number) => void): Revi
         if (reading === newest && reached() > current) set(reached());
       },
       caughtUp() {
-        // CONFIG was recreated: revisions begin at 1 again, and the applied ones no longer count.
+        // CONFIG was created again: revisions begin at 1, and the applied revisions of the earlier CONFIG no longer
+        // count.
         if (reading === newest && upTo < current) set(reached());
       },
     };

@@ -41,7 +41,7 @@ export async function shareActors(options: ShareActorsOptions): Promise<SharedAc
     logger.info({ instances }, 'pipeline instances changed');
     void placement.reassign(instances);
   });
-  // No actor runs here yet, so all actors of others are released.
+  // No actor runs here yet, so this instance has already released all actors that others own.
   lease.letGo(membership.instances);
   return { placement, membership };
 }

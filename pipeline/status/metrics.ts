@@ -7,24 +7,27 @@ import type { AnyWorker, WorkerKind } from '../workers/registry.ts';
 
 /** Metrics of one kind of worker. */
 export type WorkerMetrics = {
-  /** Metrics of one number that an actor reports, by its reported name. */
+  /** Metrics of single numbers, by the name under which actors report the number. */
   readonly byStat: Readonly<Record<string, MetricDefinition>>;
-  /** Metrics of several numbers each, distinguished by a label. */
+  /** Metrics that each combine several reported numbers, distinguished by a label. */
   readonly families: readonly FamilyMetric[];
-  /** One number for each account, by the name before the account's id. */
+  /** Metrics with one number per account, by the part of the reported name before the account's id. */
   readonly byAccount: Readonly<Record<string, MetricDefinition>>;
-  /** One number for each name that actors come across, by the counter before the name. */
+  /**
+   * Metrics with one number per name that actors encounter, such as a purpose; by the part of the reported name before
+   * that name.
+   */
   readonly byName: ReadonlyMap<string, { readonly definition: MetricDefinition; readonly label: string }>;
 };
 
 export type FamilyMetric = {
   readonly definition: MetricDefinition;
   readonly label: string;
-  /** The reported name of the number for each value of the label. */
+  /** For each value of the label, the name under which actors report the number. */
   readonly stats: ReadonlyMap<string, string>;
 };
 
-/** The metrics of the actors of each kind: by their keys, or as a sum if the kind has no label. */
+/** The metrics of each kind of actor: one series per actor key, or a sum if the kind has no label. */
 export const workerMetrics: ReadonlyMap<WorkerKind, WorkerMetrics> = new Map(
   workerKinds.map((kind) => [kind, metricsOf(workerOf(kind))]),
 );

@@ -71,7 +71,7 @@ function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, {
   }
 }
 
-/** Values by the labels of the actors' keys; destinations without a label of their own share one. */
+/** Values by the label of each actor's key; destinations without a label of their own share a label. */
 function byLabel(
   label: NonNullable<AnyWorker['label']>,
   values: ReadonlyMap<string, number>,
@@ -85,7 +85,7 @@ function byLabel(
   }
 }
 
-/** Number of series that a destination has from its actors. */
+/** Number of series that a destination with a label of its own has. */
 function seriesOfDestination(): number {
   let series = 0;
   for (const [kind, { byStat, families }] of workerMetrics) {

@@ -2,13 +2,13 @@ import type { StatsLedger } from '../supervisor/stats-ledger.ts';
 
 export type PublishedDestination = { readonly id: string; readonly type: string; readonly name: string };
 
-/** The destinations of the metrics page. A deleted one is forgotten, so that its series end. */
+/** The destinations on the metrics page. A deleted destination is forgotten, so that its series end. */
 export type ShownDestinations = {
   /** Destinations with a label of their own. Call it before `labelOf` on each page. */
   current(): readonly PublishedDestination[];
   /** The label of a destination; undefined for a deleted one. */
   labelOf(destinationId: string): string | undefined;
-  /** Destinations that were ever left without a label of their own. */
+  /** Number of destinations that have ever lacked a label of their own. */
   readonly dropped: number;
 };
 
@@ -16,11 +16,11 @@ export type ShownDestinationsOptions = {
   readonly destinationsMax: number;
   readonly stats: Pick<StatsLedger, 'forget'>;
   readonly published: () => readonly PublishedDestination[];
-  /** In ms: only differences matter. */
+  /** A clock in ms whose origin does not matter. */
   readonly now?: () => number;
 };
 
-/** How long the dispatcher of a deleted destination may still count, in ms. */
+/** How long the dispatcher of a deleted destination may continue to report counts, in ms. */
 const lingerMs = 60_000;
 
 export function showDestinations(options: ShownDestinationsOptions): ShownDestinations {
@@ -53,8 +53,9 @@ export function showDestinations(options: ShownDestinationsOptions): ShownDestin
 const otherDestinations = '_other';
 
 /**
- * Which destinations have a label of their own in metrics: the first ones, up to the limit. The others are summed under one
- * label, and stay there even when a label becomes free: a sum that loses a part would look like a counter that restarted.
+ * Decides which destinations have a label of their own in metrics: the first ones, up to the limit. The others are
+ * summed under one label, and stay there even when a label becomes free: a sum that loses a part would look like a
+ * counter that restarted.
  */
 export class DestinationLabels {
   readonly #destinationsMax: number;
@@ -66,7 +67,7 @@ export class DestinationLabels {
     this.#destinationsMax = destinationsMax;
   }
 
-  /** Destinations that were ever left without a label of their own. */
+  /** Number of destinations that have ever lacked a label of their own. */
   get dropped(): number {
     return this.#dropped;
   }

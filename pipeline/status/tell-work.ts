@@ -13,8 +13,8 @@ export type WorkSources = {
 
 const everyMs = 4_000;
 /**
- * Maximum number of actors in a report, about 100 bytes each. Actors that do not run come first; the others are only
- * counted.
+ * Maximum number of actors in a report, which takes about 100 bytes for each. Actors that do not run come first; actors
+ * beyond the maximum are only counted.
  */
 const actorsMax = 1_000;
 
@@ -45,7 +45,9 @@ export function tellWork(options: TellWorkOptions): { stop(): Promise<void> } {
   };
 }
 
-/** The threads and actors of this process; actors that do not run come first. Pure except for its sources. */
+/**
+ * The threads and actors of this process; actors that do not run come first. Pure, except that it reads its sources.
+ */
 export function describeWork(
   { placed, threads, readyThreads }: WorkSources,
   { actorsMax, nowMs }: { readonly actorsMax: number; readonly nowMs: number },

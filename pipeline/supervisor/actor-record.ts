@@ -2,15 +2,15 @@ import type { Suspicion } from '../workers/worker/suspicion.ts';
 import type { ActorSpec } from '../workers/registry.ts';
 
 export const actorStates = [
-  /** No thread runs it. */
+  /** No thread runs the actor. */
   'waiting',
-  /** Its thread was asked to start it; it does not run yet. */
+  /** A thread was asked to start the actor, which does not run yet. */
   'starting',
   'running',
-  /** Stopping, to be started on another thread. */
+  /** The actor stops, and will then be started on another thread. */
   'moving',
   'stopping',
-  /** It failed repeatedly and is not restarted for a long time. */
+  /** The actor failed repeatedly and is not restarted for a long time. */
   'quarantined',
 ] as const;
 
@@ -20,13 +20,16 @@ export type ActorState = (typeof actorStates)[number];
 export type ActorRecord = {
   readonly actorId: string;
   readonly spec: ActorSpec;
-  /** Its mark in the black box of its thread. */
+  /** The number that identifies the actor in the black box of its thread. */
   readonly mark: number;
   thread: number | undefined;
   state: ActorState;
   failuresInARow: number;
   suspicion: Suspicion;
-  /** Sequence up to which the actor skips its log; 0: none. Sent at each start, since it may have failed before. */
+  /**
+   * Sequence up to which the actor skips its log; 0 if it skips nothing. Sent at each start, since the actor may have
+   * failed before it skipped.
+   */
   passOverUpTo: number;
   startedMs: number;
   timer: NodeJS.Timeout | undefined;

@@ -74,7 +74,8 @@ test('poisoned frame: a frame that kills its thread is quarantined after the sec
       seq = found.seq + 1;
     }
   };
-  // Each poisoned frame takes two threads down, and a busy machine is slow to start another thread.
+  // Each event is awaited on its own: a poisoned frame takes two threads down, and a busy machine is slow to start
+  // another thread.
   for (const id of ['before', 'between', 'after'])
     await until(`the partition has come to ${id}`, async () => (await resolved()).includes(id));
   expect(await resolved()).toEqual(['before', 'between', 'after']);

@@ -23,13 +23,17 @@ export const { variables: poolEnv, read: readPoolSettings } = defineSettings({
     { ...threads, ...threadHeap },
     (env) => env.PIPELINE_THREAD_HEAP_MIB ?? fitThreadHeap(readMachine(), threadsOf(env.PIPELINE_THREADS)),
   ),
-  /** Part of the heap for new objects, which a busy thread fills and rarely gives back. */
+  /** Maximum size of the heap's part for new objects, in MiB. A busy thread fills it and rarely gives it back. */
   youngHeapMaxMib: 24,
-  /** The garbage collector does not mark a heap below this size; it would mark a busy thread's heap each second. */
+  /**
+   * The garbage collector does not mark a heap below this size, in MiB; otherwise it would mark a busy thread's heap
+   * each second.
+   */
   heapFloorMib: 128,
   /**
-   * A thread reports every second; one that is silent for this long hangs: it is ended and its actors move to other
-   * threads. Time in which it waited for a processor, or the whole process was stopped, does not count.
+   * A thread reports every second. If it is silent for this long, in ms, it counts as hung: it is ended, and its actors
+   * move to other threads. Time in which the thread waited for a processor, or the whole process was stopped, does not
+   * count.
    */
   silenceMaxMs: 8_000,
 });

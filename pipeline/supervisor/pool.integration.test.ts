@@ -27,7 +27,7 @@ test('pool: a thread imports its host, so that a pool that is destroyed meanwhil
   const pool = createPool({ threads: 1, heapMaxMib: 64, host: new URL('./testing/loaded-host.ts', import.meta.url) });
   onTestFinished(() => pool.destroy());
   const stack: unknown = await pool.run(undefined);
-  // `require` of an ES module has these functions of Node on the stack.
+  // If the host were loaded by `require`, these functions of Node would be on the stack.
   expect(stack).toEqual(expect.stringContaining('loaded-host'));
   expect(stack).not.toMatch(/runSync|importSyncForRequire|Module\._load/);
 });

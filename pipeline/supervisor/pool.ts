@@ -6,7 +6,7 @@ import { givesHeap } from '../../shared/runtime/heap-option.ts';
 
 export type PoolOptions = {
   readonly threads: number;
-  /** Heap of one thread, in MiB; a thread that exceeds it dies alone. */
+  /** Heap of one thread, in MiB; a thread that exceeds it dies, and the others continue. */
   readonly heapMaxMib: number;
   /** Part of the heap for new objects, in MiB; V8's own choice by default. */
   readonly youngHeapMaxMib?: number;
@@ -29,7 +29,7 @@ export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib,
     minThreads: threads,
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
-    // The default lets an idle worker sleep with its event loop stopped.
+    // With Piscina's default, the event loop of an idle worker stops.
     atomics: 'disabled',
     resourceLimits: {
       maxOldGenerationSizeMb: heapMaxMib,

@@ -1,18 +1,18 @@
 import { backoffMs } from '../../shared/runtime/retry.ts';
 import type { Backoff } from '../../shared/runtime/retry.ts';
 
-/** When a failed actor or thread may start again. */
+/** Whether a failed actor or thread restarts soon or is quarantined first, and the delay in ms. */
 export type Restart =
-  /** `failuresInARow` counts failures that followed each other closely. */
+  /** `failuresInARow` counts successive failures after short runs. */
   | { readonly kind: 'restart'; readonly delayMs: number; readonly failuresInARow: number }
-  /** It fails repeatedly: it is paused for a long time, and an operator should check it. */
+  /** After repeated failures, the actor or thread is paused for a long time, and an operator should check it. */
   | { readonly kind: 'quarantine'; readonly delayMs: number; readonly failuresInARow: number };
 
 export type RestartLimits = {
   readonly backoff: Backoff;
   /** Delay before the restart of an actor that is not at fault, in ms. */
   readonly blamelessMs: number;
-  /** A failure after a run of this length counts as the first one, in ms. */
+  /** After a run of at least this length, a failure counts as the first one, in ms. */
   readonly stableAfterMs: number;
   readonly failuresToQuarantine: number;
   readonly quarantineMs: number;
@@ -27,8 +27,9 @@ export const restartLimits: RestartLimits = {
 };
 
 /**
- * Decides after a failure: doubling delays, then quarantine. `failuresInARow` comes from the previous decision, 0 at
- * first; `ranMs` is the length of the last run. `random` in [0, 1) takes up to half off the delay, to spread restarts.
+ * Decides what follows a failure: a restart after doubling delays, then quarantine. `failuresInARow` comes from the
+ * previous decision and is 0 at first; `ranMs` is the length of the last run. `random` in [0, 1) shortens the delay by
+ * up to half, to spread restarts.
  */
 export function decideRestart(
   failuresInARow: number,
@@ -44,8 +45,9 @@ export function decideRestart(
 }
 
 /**
- * After a failure of the log or a takeover by another process: restart soon, and do not count it. A quarantined actor would
- * stay paused long after the log has recovered, or after the other process has gone.
+ * Decides what follows a failure of the log or a takeover by another process: a restart soon, which is not counted as a
+ * failure. A quarantined actor would stay paused long after the log has recovered, or after the other process has
+ * ended.
  */
 export function decideBlamelessRestart(
   failuresInARow: number,

@@ -10,7 +10,7 @@ import { addNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
 type StatsReport = Extract<Report, { kind: 'stats' }>;
 type Stats = Readonly<Record<string, number>>;
 
-/** The last health report of a thread, on the monotonic clock. */
+/** The last health report of a thread, and when it arrived on the monotonic clock, in ms. */
 export type ThreadStats = ThreadFigures & { readonly reportedAtMs: number };
 
 export type ActorName = Pick<ActorFigures, 'kind' | 'key'>;
@@ -21,16 +21,16 @@ export type ActorName = Pick<ActorFigures, 'kind' | 'key'>;
  */
 export type StatsLedger = {
   reported(thread: number, report: StatsReport): void;
-  /** An actor's run has ended; without final stats its last report counts. */
+  /** Call when an actor's run has ended. If there are no final stats, its last report counts. */
   ended(actor: ActorName, last: Stats | undefined): void;
-  /** Removes an actor; its counts are added to those of another actor if that is named. */
+  /** Removes an actor. Its counts are added to those of the actor `into`, if given. */
   forget(kind: WorkerKind, key: string, into?: string): void;
   restarted(kind: WorkerKind): void;
   /** `wasSilent`: the supervisor ended the thread because it no longer reported. */
   threadDied(thread: number, wasSilent: boolean): void;
   /** A counter's total for each actor of a kind, by the actor's key. */
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
-  /** Totals by account of the actors of a kind. */
+  /** Totals of a counter over all actors of a kind, by account. */
   accountTotals(kind: WorkerKind, counter: string): ReadonlyMap<string, number>;
   /** Names under which actors of a kind have counted, see `NamedCounter`. */
   namesOf(kind: WorkerKind, counter: string): ReadonlySet<string>;
@@ -44,7 +44,7 @@ export type StatsLedger = {
   outcomes(counter: OutcomeCounter): number;
   /** Totals of the caches of visitors. */
   readonly cacheLookups: Pick<CacheFigures, 'hits' | 'confirmed' | 'misses'>;
-  /** Times of deliveries over all threads, those that died included, by type of destination. */
+  /** Histograms of delivery times over all threads, including threads that died, by type of destination. */
   timings(metric: TimedMetric): ReadonlyMap<string, Float64Array>;
   readonly threads: ReadonlyMap<number, ThreadStats>;
   readonly restarts: ReadonlyMap<WorkerKind, number>;
@@ -55,7 +55,7 @@ export type StatsLedger = {
 
 export type FramesRead = { readonly consumer: string; readonly frames: number; readonly events: number };
 
-/** Actors of one kind, by their keys: last reports of running ones, and counts of ended ones. */
+/** Actors of one kind, by their keys: the last reports of running actors, and the counts of ended ones. */
 type KindStats = { readonly running: Map<string, Stats>; readonly past: Map<string, Record<string, number>> };
 
 export function createStatsLedger(): StatsLedger {
@@ -167,7 +167,7 @@ export function createStatsLedger(): StatsLedger {
   };
 }
 
-/** Numbers reported under `<stat>:<account id>`. */
+/** Sums the numbers reported under `<stat>:<account id>`. */
 function sumByAccount(reported: Iterable<Stats>, stat: string): Map<string, number> {
   const prefix = `${stat}:`;
   const sums = new Map<string, number>();

@@ -12,7 +12,7 @@ import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
 import { hostSettingsForTests } from './testing/host-settings.ts';
 
-/** A fake host: keeps the messages that it received, and sends those that a test wants. */
+/** A fake host: records the messages that it receives, and sends those that a test wants. */
 type FakeHost = {
   readonly thread: number;
   readonly told: Command[];
@@ -222,12 +222,12 @@ test.each(suspectLogs)(
     const second = await startOf(1);
     expect(second.suspicion).toEqual(suspected);
     hosts[1]?.blackBox.turn(second.mark, { [log]: { from: 7, to: 7 } });
-    // The thread is ended from outside: no frame caused it.
+    // This death comes from outside, so no frame is to blame.
     hosts[1]?.die(new Error('the worker exited'));
     const third = await startOf(2);
     expect(third.suspicion).toEqual(suspected);
     hosts[2]?.blackBox.turn(third.mark, { [log]: { from: 7, to: 7 } });
-    // The actor loops, so its thread reports nothing more and is ended.
+    // The actor is in an endless loop, so its thread stops reporting and is ended.
     await vi.advanceTimersByTimeAsync(31_000);
     expect((await startOf(3)).suspicion).toEqual({
       ...suspected,

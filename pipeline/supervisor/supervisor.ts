@@ -16,9 +16,9 @@ import type { ThreadDeath, ThreadPool } from './thread-slot.ts';
 export type SupervisorOptions = {
   readonly pool: ThreadPool;
   readonly threads: number;
-  /** Time an actor has to stop when it moves or its destination is removed, in ms. */
+  /** Time that an actor has to stop when it moves or its destination is removed, in ms. */
   readonly stopDeadlineMs: number;
-  /** A host without a report for this long counts as hung, in ms; hosts report every second. */
+  /** A host that does not report for this long counts as hung, in ms; hosts report every second. */
   readonly silenceMaxMs: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
@@ -33,12 +33,12 @@ export type PlacedActor = Readonly<Pick<ActorRecord, 'thread' | 'state' | 'failu
 
 /** Actors move back to a restarted thread once it has run for this long, in ms. */
 const rebalanceAfterMs = 5_000;
-/** The death of a thread counts as this many failures in a row of the actor whose turn it was. */
+/** When a thread dies, the actor whose turn it was is charged with this many failures in a row. */
 const failuresPerThread = 4;
 
 /**
- * Places actors on threads and keeps them running. Knows threads and messages, not destinations: an actor's subject is in
- * its spec, its work in its thread.
+ * Places actors on threads and keeps them running. Knows threads and messages, but not destinations: an actor's spec
+ * names its subject, and the thread does its work.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -46,7 +46,7 @@ export class Supervisor {
   readonly #actors = new Map<string, ActorRecord>();
   readonly #relay: ConfigurationRelay;
   readonly #stopped = new Map<string, (() => void)[]>();
-  /** Whether all threads have run at the same time. */
+  /** Whether all threads have once run at the same time. */
   #isSettled = false;
   #rebalanceTimer: NodeJS.Timeout | undefined;
   #marks = 0;
@@ -144,7 +144,7 @@ export class Supervisor {
     if (thread !== undefined && upToSeq > 0) this.#slots[thread]?.tell({ kind: 'pass-over', actorId, upToSeq });
   }
 
-  /** Stops an actor for good; settles when it has stopped. */
+  /** Stops an actor permanently; settles when it has stopped. */
   remove(actorId: string): Promise<void> {
     const record = this.#actors.get(actorId);
     if (record === undefined) return Promise.resolve();
@@ -191,20 +191,23 @@ export class Supervisor {
   }
 
   #startOn(slot: ThreadSlot, record: ActorRecord): void {
-    // A thread that has not started yet starts the actor once it runs.
+    // If the thread has not started yet, it starts the actor once it runs.
     const { actorId, spec, mark, suspicion } = record;
     if (!slot.tell({ kind: 'start', actorId, spec, mark, suspicion })) return;
     record.state = 'starting';
     record.startedMs = performance.now();
   }
 
-  /** Threads for placement: at first all, since all are about to start; later those alive. */
+  /**
+   * Threads on which actors may be placed: at first all threads, since all are about to start; later only those that
+   * run.
+   */
   #placeable(): readonly ThreadSlot[] {
     const ready = this.#slots.filter((slot) => slot.isReady);
     return this.#isSettled && ready.length > 0 ? ready : this.#slots;
   }
 
-  /** Rebalances actors after a thread died and came back. */
+  /** Spreads actors evenly again after a thread died and was restarted. */
   #rebalance(): void {
     const threads = this.#slots.map((slot) => slot.thread);
     for (const kind of workerKinds) {
@@ -291,9 +294,9 @@ export class Supervisor {
   }
 
   /**
-   * The thread's actors move to live threads, or wait for this one. The actor whose turn it was is blamed: it waits
-   * longer and is quarantined the third time, before it takes down every thread. The frames it was working on are
-   * suspected, and quarantined the second time.
+   * Moves the thread's actors to live threads; if there are none, the actors wait for a thread. The actor whose turn it
+   * was is blamed: it restarts later, and is quarantined the third time, before it takes down every thread. The frames
+   * that it was working on are suspected, and quarantined the second time.
    */
   #onDead(slot: ThreadSlot, { error, retryMs, lastTurn, wasSilent, lastFrames }: ThreadDeath): void {
     const { logger, stats } = this.#options;
@@ -316,7 +319,10 @@ export class Supervisor {
     this.#relay.threadDied(slot.thread);
   }
 
-  /** Suspects the frames. If one is convicted, the actor continues without it and its failures are forgotten. */
+  /**
+   * Suspects the frames that the actor was working on. If that convicts a frame, the actor continues without the frame,
+   * and the actor's failures are forgotten.
+   */
   #suspectFrames(record: ActorRecord, frames: FramesAtWork | undefined): void {
     const convicted = frames === undefined ? undefined : convictedBy(record.suspicion, frames);
     record.suspicion = suspectAfterDeath(record.suspicion, frames);

@@ -38,7 +38,7 @@ test.each(Object.entries(fatalPartitions))(
     for (let n = 0; n < healthy; n += 1) void supervisor.run({ kind: 'resolver', partition: n });
     await until('the healthy run', () => supervisor.states.running === healthy);
     const runsAgain = (): boolean => supervisor.threadsReady === 2 && supervisor.states.running === healthy;
-    // The fatal actor is restarted again and again, after longer and longer delays.
+    // The fatal actor is restarted repeatedly, after longer and longer delays.
     void supervisor.run({ kind: 'resolver', partition });
     await until('a thread died', () => deaths.length > 0);
     await until('the healthy run again', runsAgain);

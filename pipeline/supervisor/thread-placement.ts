@@ -6,9 +6,9 @@ export type ThreadLoad = { readonly ofKind: number; readonly weight: number };
 export type ThreadLoads = ReadonlyMap<number, ThreadLoad>;
 
 /**
- * The thread for an actor. Threads with the fewest actors of its kind come first, since kinds have different weights;
- * among these, those with the least total weight; among these, rendezvous hashing of the id decides, so that actors
- * return to their threads. Undefined without threads.
+ * The thread for an actor. Threads with the fewest actors of its kind come first, since kinds have different weights.
+ * Among these, threads with the least total weight come first; among these, rendezvous hashing of the actor's id
+ * decides, so that actors return to their threads. Undefined if there are no threads.
  */
 export function placeActor(actorId: string, loads: ThreadLoads): number | undefined {
   const least = [...loads.values()].toSorted(compareLoads)[0];
@@ -27,8 +27,8 @@ const compareLoads = (a: ThreadLoad, b: ThreadLoad): number => a.ofKind - b.ofKi
 export type Placed = { readonly actorId: string; readonly thread: number };
 
 /**
- * The fewest actors that must move so that no thread has more than one actor more than another. A thread that died and
- * was restarted is empty, and the others do its work.
+ * The smallest set of actors that must move so that the numbers of actors of any two threads differ by at most one. A
+ * thread that died and was restarted is empty, and the other threads do its work.
  */
 export function planMoves(placed: readonly Placed[], threads: readonly number[]): string[] {
   const byThread = new Map<number, string[]>(threads.map((thread) => [thread, []]));

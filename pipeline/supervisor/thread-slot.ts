@@ -11,7 +11,7 @@ import { decideRestart } from './restart-policy.ts';
 import { watchSilence } from './silence-watch.ts';
 import type { SilenceWatch } from './silence-watch.ts';
 
-/** The used part of the pool's interface. */
+/** The members of the pool that a slot uses. */
 export type ThreadPool = Pick<Piscina, 'run'> & {
   readonly threads: readonly { readonly threadId: number; terminate(): Promise<unknown> }[];
 };
@@ -20,11 +20,13 @@ export type ThreadDeath = {
   readonly error: unknown;
   /** Delay before the thread restarts, in ms. */
   readonly retryMs: number;
-  /** Mark of the actor whose turn it was; 0: none. */
+  /** Mark of the actor whose turn it was; 0 if no actor had its turn. */
   readonly lastTurn: number;
-  /** The supervisor ended it because it no longer reported. */
+  /** Whether the supervisor ended the thread because it no longer reported. */
   readonly wasSilent: boolean;
-  /** Frames that actor was working on, if they may have caused the death: memory ran out, or the thread hung. */
+  /**
+   * Frames that this actor was working on, if they may have caused the death: the thread hung or exhausted its memory.
+   */
   readonly lastFrames: FramesAtWork | undefined;
 };
 
@@ -34,7 +36,7 @@ export type ThreadSlotOptions = {
   /** A host that could report but is silent for this long, in ms, counts as hung and is ended with its thread. */
   readonly silenceMaxMs: number;
   onReport(report: Report): void;
-  /** The host is gone with all its actors. */
+  /** Called when the host has ended, and all its actors with it. */
   onDead(death: ThreadDeath): void;
 };
 
@@ -44,7 +46,7 @@ export class ThreadSlot {
   #port: MessagePort | undefined;
   #threadId: number | undefined;
   #watch: SilenceWatch | undefined;
-  /** The thread was ended because it no longer reported. */
+  /** Whether the thread was ended because it no longer reported. */
   #wasSilent = false;
   #isReady = false;
   #isStopping = false;
@@ -111,7 +113,7 @@ export class ThreadSlot {
     this.#failuresInARow = decision.failuresInARow;
     const { lastTurn } = blackBox;
     const wasSilent = this.#wasSilent;
-    // Only a hang or exhausted memory is evidence about frames; any other end may have come from outside.
+    // Frames are suspected only after a hang or exhausted memory; any other death may have been caused from outside.
     const lastFrames = wasSilent || isOutOfMemory(failure) ? blackBox.lastFrames : undefined;
     onDead({ error: failure, retryMs: decision.delayMs, lastTurn, wasSilent, lastFrames });
     this.#timer = setTimeout(() => this.start(), decision.delayMs);

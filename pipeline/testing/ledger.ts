@@ -1,9 +1,9 @@
 import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 import { idsOf } from '../../shared/testing/scripted-destination.ts';
 
-/** Events of numbered visitors: `<visitor>-<n>`, n counting up from 0 for each visitor. */
+/** Generates events of numbered visitors. Their ids are `<visitor>-<n>`; n counts up from 0 for each visitor. */
 export type Ledger = {
-  /** The next `count` events, with the visitors in turn. */
+  /** The next `count` events; the visitors take turns. */
   next(count: number): { readonly id: string; readonly visitor: string }[];
   /** Compares the requests that the sink received on this path with the events of the ledger. */
   compare(sink: ScriptedDestination, path?: string): Comparison;
@@ -11,9 +11,9 @@ export type Ledger = {
 
 export type Comparison = {
   readonly missing: number;
-  /** Repeated requests: all but the first of each event. */
+  /** Number of repeated requests: all requests for an event but the first. */
   readonly repeated: number;
-  /** Events whose first request came after that of a later event of their visitor. */
+  /** Events whose first request came after the first request of a later event of the same visitor. */
   readonly outOfOrder: readonly string[];
 };
 

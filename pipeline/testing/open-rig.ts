@@ -4,7 +4,7 @@ import type { PipelineRig } from './pipeline-rig.ts';
 import { startScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 
-/** A rig and a sink that are closed when the test is finished. */
+/** Opens a rig and a sink, which are closed when the test is finished. */
 export async function openRig(
   natsUrl: string,
   databaseUrl: string,
@@ -19,7 +19,7 @@ export async function openRig(
   return { rig, sink };
 }
 
-/** Starts a pipeline that is stopped when the test is finished. */
+/** Starts a pipeline, which is stopped when the test is finished. */
 export async function startOn(rig: PipelineRig, instanceId?: string): ReturnType<PipelineRig['start']> {
   const pipeline = await rig.start(instanceId);
   onTestFinished(() => pipeline.stop());

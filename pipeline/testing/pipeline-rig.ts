@@ -29,7 +29,7 @@ export type TestTrack = {
   readonly properties?: JsonObject;
 };
 
-/** For tests that kill a pipeline: messages that it had in flight are redelivered soon, perhaps twice. */
+/** For tests that kill a pipeline: messages that were in flight are redelivered soon, perhaps twice. */
 export const soonAgain = { DISPATCH_ACK_WAIT_MS: '1000', RESOLVER_ACK_WAIT_MS: '1000' } as const;
 
 /** A log, a database and configurations for tests of the whole pipeline; starts pipelines in this process. */
@@ -83,7 +83,7 @@ export async function createPipelineRig(
     },
     /** The pipelines that hold a lease. */
     instances: () => leases.keys('pipeline.*'),
-    /** The revision that the pipeline reports as running. */
+    /** The revision of the configuration that the pipeline reports as applied. */
     async reported(): Promise<number> {
       const entry = await leases.get('pipeline.test');
       if (entry?.value === undefined) return 0;

@@ -7,7 +7,7 @@ const shownCharactersMax = 8_192;
 
 export type PipelineProcess = {
   kill(signal: NodeJS.Signals): void;
-  /** The exit code, or the signal that ended it, and the end of its log, which explains an unexpected code. */
+  /** The exit code, or the signal that ended the process, and the end of its log, which explains an unexpected code. */
   readonly ended: Promise<{ readonly code: number | NodeJS.Signals | null; readonly log: string }>;
 };
 

@@ -21,17 +21,20 @@ export type Twin = {
   readonly accountId: string;
   readonly well: string;
   readonly fails: string;
-  /** Publishes its configuration, with the twin's rules, consent settings and names. Returns the revision. */
+  /**
+   * Publishes the account's configuration, which has the same rules, consent settings and names as that of its twin.
+   * Returns the revision.
+   */
   publish(): Promise<number>;
   /** Publishes the configuration with `fails` disabled, so that the retries of `fails` wait. */
   disable(): Promise<unknown>;
   /** Publishes the configuration without destinations. */
   remove(): Promise<unknown>;
-  /** Puts events into a frame of EVENTS. The twin has visitors with the same ids. */
+  /** Puts events into a frame of EVENTS. Both accounts have visitors with the same ids. */
   resolved(events: readonly ResolvedTestEvent[]): Promise<void>;
-  /** Ids that a destination accepted. */
+  /** Ids of the events that a destination accepted. */
   taken(of: 'well' | 'fails'): string[];
-  /** What `fails` answers to an event. */
+  /** Sets what `fails` answers to each event. */
   answer(script: (eventId: string) => DestinationAnswer): void;
 };
 
@@ -39,8 +42,8 @@ export type Twin = {
 export const ruleId = 'rule-of-both';
 
 /**
- * A partition that no resolver of the test writes: a resolver that detects another writer restarts, and counts
- * violations again.
+ * The test writes frames to this partition, to which no resolver of the test writes: a resolver that detects another
+ * writer restarts, and counts violations again.
  */
 const strangersPartition = 1;
 

@@ -14,18 +14,24 @@ import type { ResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import { compileResultsPlan } from '../workers/results/results-plan.ts';
 import type { ResultsPlan } from '../workers/results/results-plan.ts';
 
-/** Compiled plans of the accounts' configurations, which the actors of a thread run. Plans are swapped whole. */
+/**
+ * Compiled plans of the accounts' configurations, which the actors of a thread run. An account's plans are always
+ * replaced together.
+ */
 export type AccountPlans = {
-  /** Applies an account's configuration; undefined: it was removed. Throws if it does not compile; the old plan stays. */
+  /**
+   * Applies an account's configuration; removes the account if `document` is undefined. Throws if the configuration
+   * does not compile; the old plans stay.
+   */
   configure(accountId: string, document: Uint8Array | undefined): void;
   resolvePlan(accountId: string): ResolvePlan | undefined;
-  /** Whether the account has a live version and no other account has one. */
+  /** Whether this account, and no other, has a live version. */
   isOnly(accountId: string): boolean;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
   resultsPlan(accountId: string): ResultsPlan | undefined;
-  /** Number of the account's destinations and sources whose notices are followed. */
+  /** Number of the account's destinations, including sources whose notices are followed. */
   destinationsOf(accountId: string): number;
-  /** The account whose live version has a destination. */
+  /** The account whose live version has a destination; undefined if no account has it. */
   accountOf(destinationId: string): string | undefined;
 };
 

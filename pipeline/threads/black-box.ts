@@ -1,21 +1,24 @@
 import type { FrameRange, FramesAtWork } from '../workers/worker/suspicion.ts';
 
 /**
- * Shows, after a thread has died, whose turn it was and on which frames of which log that actor was working. Both are
- * numbers in shared memory. So the actor that took the thread down with an endless loop or by exhausting its memory is
- * found, and the other actors of the thread are spared.
+ * Shows, after a thread has died, whose turn it was, and on which frames of which log that actor was working. Both are
+ * numbers in shared memory. They identify the actor that took the thread down by an endless loop or by exhausting its
+ * memory, so that the thread's other actors are not blamed.
  */
 export type BlackBox = {
   /** Shared with a thread, not copied. */
   readonly memory: SharedArrayBuffer;
-  /** Records which actor has its turn (0: none) and the frames it works on, if any. */
+  /** Records which actor has its turn (0: no actor) and the frames on which it works, if any. */
   turn(mark: number, frames?: FramesAtWork): void;
   readonly lastTurn: number;
-  /** Undefined if the last turn was not about particular frames. */
+  /** Undefined if the last turn did not work on particular frames. */
   readonly lastFrames: FramesAtWork | undefined;
 };
 
-/** First of the three cells of each log: first sequence, last sequence (0: no frames), and line, from 1 (0: none). */
+/**
+ * Index of the first of three cells for each log: first sequence, last sequence (0: no frames), and line, counted from
+ * 1 (0: no line).
+ */
 const cellsOf = { log: 1, retry: 4 } as const;
 const cellsMax = 7;
 

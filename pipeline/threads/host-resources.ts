@@ -55,11 +55,11 @@ export type HostResources = {
   readonly retryUses: RetryUses;
   readonly retryUse: () => RetryUse;
   readonly outcomes: OutcomeRecorder;
-  /** Erased visitors: none of their events is sent. */
+  /** Tells which visitors are erased: none of their events is sent. */
   readonly erasures: Erasures;
   /** Looks up the location of an IP address. */
   readonly regions: GeoRegions;
-  /** Senders of one account share their connections. */
+  /** Creates a sender; senders of one account share their connections. */
   createSender(accountId: string): Sender;
   close(deadlineMs: number): Promise<void>;
 };
@@ -68,7 +68,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const { instanceId, thread, dispatcher } = settings;
   const name = `pipeline-${instanceId}-${thread}`;
   const regions = await openGeoRegions(settings.geoDatabase);
-  // The pipeline checked the log when it started: a thread that restarts uses it as it is.
+  // The pipeline checked the log when it started, so a thread that restarts does not check it again.
   const connection = await connectLog({ ...settings.log, name, acceptsOldServer: true });
   const { health, positions, tokens } = await openPipelineBuckets(connection, settings.replicas);
   const pool = createVisitorPool({

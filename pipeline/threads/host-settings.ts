@@ -44,15 +44,18 @@ export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
       { unit: 'bytes', minimum: kibibyte, maximum: 128 * kibibyte },
     ),
   }),
-  /** Cost budget of one account in a round of the thread, in units of work, for its rules and requests. */
+  /** Cost budget of one account for its rules and requests in a round of the thread, in units of work. */
   roundWorkMax: 100_000,
   /**
-   * Cost budget of one account per millisecond of the thread while another account has work there, in units of work: about
-   * 100,000 occupy the whole thread.
+   * Cost budget of one account per millisecond of the thread, in units of work, while another account has work there.
+   * About 100,000 units occupy the whole thread.
    */
   accountWorkPerMs: 30_000,
   framesBytesMax: fromEnv(framesBytes),
-  /** Bytes of opened frames that a thread keeps for a moment, so that each is opened once for all its destinations. */
+  /**
+   * Bytes of opened frames that a thread caches for a short time, so that each frame is opened once for all
+   * destinations of its account.
+   */
   openedFramesBytesMax: 16 * mebibyte,
   geoDatabase: fromEnv({
     GEOIP_DATABASE: optionalText(
@@ -77,7 +80,9 @@ type HostVariables = Static<
   >
 >;
 
-/** Plain data that a thread gets at its start, except its index. */
+/**
+ * The settings that a thread gets at its start, except its index; plain data, so that they can be sent to the thread.
+ */
 export function readHostSettings(
   env: HostVariables,
   { instanceId, partitions }: { readonly instanceId: string; readonly partitions: number },

@@ -26,9 +26,9 @@ export type HostTask = {
 const closingMs = 800;
 
 /**
- * The task a pool thread runs for as long as it lives: owns the actors placed on the thread, and talks to the
- * supervisor through its port. Resolves after `shutdown`; rejects, which ends the thread's actors, when the
- * connection to the log is closed for good.
+ * The task that a pool thread runs as long as it lives: owns the actors placed on the thread, and exchanges messages
+ * with the supervisor through its port. Resolves after `shutdown`. Rejects when the connection to the log is closed
+ * permanently, which ends the thread's actors.
  */
 export async function runHost({ port, blackBox, settings }: HostTask): Promise<void> {
   const logger = createLogger('pipeline', settings.logLevel).child({ thread: settings.thread });
@@ -76,8 +76,9 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
 const lookEveryMs = 5_000;
 
 /**
- * Reports to dispatchers which events wait in their retry logs (a replay or another instance may have put them there) and
- * how full the retry log is. One request covers all destinations of the thread, so that idle ones cost nothing.
+ * Reports to dispatchers which events wait in their retry logs (a replay or another instance may have put them there)
+ * and how full the retry log is. One request covers all destinations of the thread, so that idle destinations cost
+ * nothing.
  */
 function watchRetryLog(
   { connection, retryUses: retryUse }: Pick<HostResources, 'connection' | 'retryUses'>,
@@ -115,7 +116,10 @@ const everyMs = 1_000;
 const nanosecondsPerMs = 1e6;
 /** Interval at which the delay of the event loop is sampled, in ms; each sample includes this interval. */
 const loopDelayEveryMs = 100;
-/** Busy share below which a loop is not measured, since measuring would wake it up more often than its work does. */
+/**
+ * If less than this share of a loop's time is busy, its delay is not measured, since measuring would wake the loop up
+ * more often than its work does.
+ */
 const measuredFrom = 0.05;
 
 /** Reports the counters of the thread and its actors to the supervisor each second. A thread that hangs reports nothing. */

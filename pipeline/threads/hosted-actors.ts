@@ -33,7 +33,8 @@ export class HostedActors {
   readonly #options: HostedActorsOptions;
   readonly #running = new Map<string, Running>();
   readonly #orders = new Map<string, Promise<void>>();
-  // Each start sends several requests to the log; a thousand at once would run into their deadlines.
+  // Each start sends several requests to the log; if a thousand actors started at once, the requests would exceed their
+  // deadlines.
   readonly #limited = pLimit(startsAtOnce);
   #isStopping = false;
 
@@ -78,7 +79,7 @@ export class HostedActors {
   }
 
   passOver(actorId: string, upToSeq: number): void {
-    // A thousand destinations of an account may skip events at once.
+    // Limited, because a thousand destinations of an account may skip events at once.
     void this.#limited(async () => {
       await this.#running.get(actorId)?.actor.passOver?.(upToSeq);
     });
@@ -136,19 +137,21 @@ export class HostedActors {
   }
 }
 
-/** An actor reports only the names that its kind declares: the definition's type ensures it. */
+/** An actor reports only the names that its kind declares, which the type of its definition ensures. */
 function figuresOf(spec: ActorSpec, actor: Actor): ActorFigures {
   return { kind: spec.kind, key: keyOfSpec(spec), stats: actor.stats() };
 }
 
 type Stats = Readonly<Record<string, number>>;
 
-/** The last report of an actor, for comparison: most of a thousand actors are idle and have nothing new to report. */
+/**
+ * The last report of an actor, to detect changes: most of a thousand actors are idle and have nothing new to report.
+ */
 export class ReportedStats {
   /** Values in the fixed order of the names; empty before the first report. */
   #numbers: readonly number[] = [];
 
-  /** Whether `stats` differ from those reported last; they then count as reported. */
+  /** Whether `stats` differ from the last report; if so, they become the last report. */
   take(stats: Stats): boolean {
     if (this.#isSame(stats)) return false;
     this.#numbers = Object.values(stats);

@@ -9,7 +9,7 @@ import type { OutcomeStats } from '../workers/recent/outcome-stats.ts';
 import type { Suspicion } from '../workers/worker/suspicion.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
 
-/** Messages from the supervisor to a thread's host. Documents cross as bytes. */
+/** Messages from the supervisor to a thread's host. Configuration documents are sent as bytes. */
 export type Command =
   | {
       readonly kind: 'configure';
@@ -37,7 +37,7 @@ export type Report =
   | { readonly kind: 'ready'; readonly threadId: number; readonly taskId: number | undefined }
   | { readonly kind: 'configured'; readonly accountId: string; readonly revision: number }
   | { readonly kind: 'started'; readonly actorId: string }
-  /** With its last counters, unless it never ran; without an error it stopped on command. */
+  /** Has the actor's last counters unless it never ran, and an error unless it stopped on command. */
   | { readonly kind: 'ended'; readonly actorId: string; readonly last?: ActorFigures; readonly error?: WireError }
   | {
       readonly kind: 'stats';
@@ -52,7 +52,7 @@ export type ThreadFigures = {
   readonly heapUsedBytes: number;
   /** Fraction of the last second in which the event loop was busy, 0 to 1. */
   readonly utilization: number;
-  /** Delay of the event loop in the last second. */
+  /** Delay of the event loop in the last second, in ms: 99th percentile, and maximum below. */
   readonly delayP99Ms: number;
   readonly delayMaxMs: number;
   readonly isLogConnected: boolean;
@@ -61,7 +61,7 @@ export type ThreadFigures = {
   readonly database: PoolFigures;
 };
 
-/** An error as it crosses from one thread to another. */
+/** An error in the form in which threads send it to each other. */
 export type WireError = {
   readonly code: string;
   readonly message: string;

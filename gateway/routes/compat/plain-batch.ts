@@ -21,7 +21,8 @@ const firstNonAscii = 0x80;
 const batchKey = Buffer.from('batch');
 
 /**
- * A message that is known to be JSON without parsing, with its position. Reused: read it before the next body is read.
+ * A message that needs no parsing, because its bytes are known to be valid JSON, with its position in the body. The
+ * object is reused: read it before the next body is read.
  */
 export class PlainMessage {
   /** Range of the message's bytes in the body. */
@@ -47,13 +48,13 @@ export class UnreadableMessage {
   }
 }
 
-/** A body with many messages of which most need no parsing. */
+/** A body with many messages, most of which need no parsing. */
 export type PlainBatch = {
-  /** The body with an empty array for its messages; empty if the body is an array itself. */
+  /** The body with an empty array in place of its messages; an empty object if the body itself is an array. */
   readonly top: JsonObject;
   /** Whether any part of the body had to be repaired. */
   readonly mended: boolean;
-  /** One item for each message: a plain or unreadable message as such, any other as its value. */
+  /** One item per message: a `PlainMessage`, an `UnreadableMessage`, or the parsed value of any other message. */
   readonly messages: readonly unknown[];
 };
 
@@ -62,13 +63,13 @@ export class PlainBatchReader {
   /** Members of the messages of the body read last. */
   readonly index: MemberIndex;
   readonly #limits: JsonLimits & { readonly rowsMax: number };
-  /** Facts of the body without its messages; each message has its own. */
+  /** Facts about the body without its messages; each message has facts of its own. */
   readonly #facts = new JsonFacts();
   readonly #pool: PlainMessage[] = [];
-  /** All bits of the message bytes of the body read last, to tell whether they are ASCII. */
+  /** Bitwise OR of all message bytes of the body read last: tells whether they are ASCII. */
   #bits = 0;
   #mended = false;
-  /** The context of a server's events is mostly the same. */
+  /** A server sends mostly the same context with all its events. */
   readonly #context = new RepeatedObject('context');
 
   constructor(limits: JsonLimits & { readonly rowsMax: number }) {
@@ -76,7 +77,7 @@ export class PlainBatchReader {
     this.index = new MemberIndex(limits.keysMax);
   }
 
-  /** Undefined: the body has to be parsed as a whole, and may be invalid. */
+  /** Returns undefined if the body has to be parsed as a whole; such a body may also be invalid. */
   read(body: Buffer, mayBeList: boolean): PlainBatch | undefined {
     const facts = this.#facts;
     facts.reset();
@@ -104,7 +105,9 @@ export class PlainBatchReader {
     return end < 0 || skipJsonSpace(body, end + 1) < body.length ? undefined : { start: start + 1, end };
   }
 
-  /** Range of the elements of `batch`, from after its `[` to its `]`; undefined unless there is exactly one `batch`. */
+  /**
+   * Range of the elements of `batch`, from after its `[` to its `]`; undefined unless the body has exactly one `batch`.
+   */
   #findMessages(body: Buffer, messages: unknown[]): Places | undefined {
     const facts = this.#facts;
     let places: Places | undefined;
@@ -137,8 +140,8 @@ export class PlainBatchReader {
   }
 
   /**
-   * Reads the elements of an array from after its `[` and returns the position of its `]`; -1 if anything else is in
-   * between.
+   * Reads the elements of an array from after its `[` and returns the position of its `]`; -1 if it finds anything
+   * other than elements and commas.
    */
   #readMessages(body: Buffer, start: number, messages: unknown[]): number {
     let at = skipJsonSpace(body, start);
@@ -186,7 +189,10 @@ export class PlainBatchReader {
     return valueEnd;
   }
 
-  /** Reads a message that has to be parsed; undefined if it is not JSON, since the rest then cannot be read either. */
+  /**
+   * Parses a message that is not plain; undefined if it is not JSON, since the rest of the body then cannot be read
+   * either.
+   */
   #readValue(bytes: Buffer, facts: JsonFacts): unknown {
     const { depthMax, keysMax } = this.#limits;
     const deepest = depthMax - levelsAround;
@@ -203,7 +209,7 @@ export class PlainBatchReader {
     message.end = end;
   }
 
-  /** Leaves out messages that are not UTF-8; false if the body around them is not UTF-8. */
+  /** Marks messages that are not UTF-8 as unreadable; false if the body around the messages is not UTF-8. */
   #refuseNonUtf8(body: Buffer, { start, end }: Places, messages: unknown[]): boolean {
     if (!isUtf8(body.subarray(0, start)) || !isUtf8(body.subarray(end))) return false;
     for (let index = 0; index < messages.length; index += 1) {
@@ -224,5 +230,5 @@ const levelsAround = 2;
 
 type Places = { readonly start: number; readonly end: number };
 
-// One body is read at a time.
+// Shared, since only one body is read at a time.
 const rowFacts = new JsonFacts();

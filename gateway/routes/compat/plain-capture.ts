@@ -42,15 +42,15 @@ const key = {
 };
 
 /**
- * How a property is written. `named`: as context under our name. `url`, `host` and `path`: likewise, but these identify
- * the page.
+ * How a property is written: `named` as context under our name; `url`, `host` and `path` likewise, but these also
+ * identify the page.
  */
 type NamedProperty = { readonly as: 'named' | 'url' | 'host' | 'path'; readonly key: Buffer };
 type Property = NamedProperty | { readonly as: 'ignored' | 'unknown'; readonly key?: undefined };
 
 const roles: Readonly<Record<string, 'url' | 'host' | 'path'>> = { current_url: 'url', host: 'host', pathname: 'path' };
 
-/** Properties that are not just copied. An event with properties that decide its visitor is parsed. */
+/** Properties that are not copied unchanged. An event is parsed if it has properties that decide its visitor. */
 const knownProperties = new NameTable<Property>([
   ...[...contextNames].map(([name, own]) => [name, { as: roles[own] ?? 'named', key: keyOf(own) }] as const),
   ...['token', '$token', 'distinct_id'].map((name) => [name, { as: 'ignored' }] as const),
@@ -89,8 +89,9 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
 }
 
 /**
- * Where a message's properties are written, by their indexes. `pieces`: the event's own properties, as first and last
- * index of each run. `context`: properties with another name here. One message is written at a time.
+ * How a message's properties are written, by their indexes. `pieces`: the event's own properties, as the first and last
+ * index of each run. `context`: properties that have another name here. Shared, since only one message is written at a
+ * time.
  */
 const layout = {
   pieces: [] as number[],
@@ -132,7 +133,7 @@ function readLayout({ bytes, index }: PlainSource, properties: number): boolean 
     }
     isOpen = false;
     if (known.as === 'ignored') continue;
-    // With more properties than names, one property is a duplicate.
+    // If there are more properties than known names, one property is a duplicate.
     if (known.key === undefined || context.length === contextNames.size) return false;
     context.push(member);
     as.push(known);
@@ -165,7 +166,7 @@ function addContext(source: PlainSource, out: JsonWriter): boolean {
   for (let i = 0; i < context.length; i += 1) {
     const member = context[i] as number;
     const known = as[i] as NamedProperty;
-    // Missing properties may be derived from these.
+    // Which properties are derived from `url` also depends on `host` and `path`.
     if (known.as !== 'named' && !isPlainText(source, member, Infinity)) return false;
     if (known.as === 'url') url = member;
     host ||= known.as === 'host';

@@ -150,7 +150,7 @@ const leaf = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1 }) },
 );
 
-/** One of the values nineteen times in twenty, else any, so that most messages have at most one odd member. */
+/** One of the values in nineteen cases of twenty, else any value, so that most messages have at most one odd member. */
 const mostly = (...values: readonly unknown[]): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 19, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: leaf });
 const some = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<JsonObject> =>

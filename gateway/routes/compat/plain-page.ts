@@ -22,8 +22,8 @@ const equals = 0x3d;
 const clickNames = new NameTable(clickParameters.map((name) => [name, true] as const));
 
 /**
- * Writes the properties that `completePage` derives from the address of a page at bytes[start, end), text without
- * escapes. False if the message has to be parsed. `known`: properties that the sender gave.
+ * Writes the properties that `completePage` derives from the address of a page. The address is the text at bytes[start,
+ * end), without escapes. False if the message has to be parsed. `known`: properties that the sender gave.
  */
 export function writePage(
   out: JsonWriter,
@@ -69,7 +69,7 @@ function addText(out: JsonWriter, key: Uint8Array, start: number, end: number): 
   out.byte(comma);
 }
 
-/** Whether an address may name a campaign or a click. */
+/** Whether an address may contain the parameter of a campaign or a click. */
 export function mayTellOrigin(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i += 1) {
     if (bytes[i] === campaign[0] && standsIn(bytes, i, end, campaign)) return true;
@@ -93,7 +93,7 @@ function standsIn(bytes: Uint8Array, start: number, end: number, word: Uint8Arra
   return true;
 }
 
-/** Start of the host in an absolute address whose scheme has letters only, as pages' addresses have; else -1. */
+/** Start of the host in an absolute address whose scheme consists of letters, as in the addresses of pages; else -1. */
 function hostStartOf(bytes: Uint8Array, start: number, end: number): number {
   let i = start;
   while (i < end && isLetter(bytes[i] as number)) i += 1;

@@ -23,7 +23,10 @@ export const isNullAt = (bytes: Uint8Array, index: MemberIndex, member: number):
 /** The last minute that was read, cached: times of one request mostly share it. */
 const minute = { text: new Uint8Array(17), ms: Number.NaN };
 
-/** A time in the usual form; undefined for other forms, and for days that not all months have. */
+/**
+ * A time in the usual form, in ms since the epoch; undefined for other forms, and for the days 29 to 31, which some
+ * months lack.
+ */
 function usualTime(bytes: Uint8Array, start: number, end: number): number | undefined {
   if (end - start !== usual.length || !isUsual(bytes, start, minute.text.length, usual.length)) return undefined;
   if (!isLastMinute(bytes, start)) {
@@ -51,7 +54,7 @@ function isUsual(bytes: Uint8Array, start: number, from: number, to: number): bo
 function isLastMinute(bytes: Uint8Array, start: number): boolean {
   if (Number.isNaN(minute.ms)) return false;
   const { text } = minute;
-  // From the end, where texts differ most.
+  // Compares from the end, where times differ most.
   for (let i = text.length - 1; i >= 0; i -= 1) if (bytes[start + i] !== text[i]) return false;
   return true;
 }

@@ -60,10 +60,10 @@ const key = {
   pathname: keyOf('pathname'),
 };
 
-/** Writes the translation of a track of the event specification; see `WritePlain`. */
+/** Writes the translation of a `track` call of the event specification; see `WritePlain`. */
 export function writePlainTrack(message: PlainMessage, source: PlainSource, out: JsonWriter): boolean {
   const { body } = source;
-  // Defaults that the batch gives for all messages need parsed messages.
+  // Messages are parsed if the batch has default values for them.
   if (isSaid(body['context']) || isSaid(body['integrations']) || isSaid(body['originalTimestamp'])) return false;
   const at = messageMembers.find(source, message);
   if (at === undefined || !isTrack(source, at[places.type] as number)) return false;
@@ -108,7 +108,9 @@ function isTrack({ bytes, index }: PlainSource, member: number): boolean {
   return start >= 0 && index.valueEnd(member) - start === track.length && standsAt(bytes, start, track);
 }
 
-/** Whether a member is a text short enough for an event name: it has at most as many characters as bytes. */
+/**
+ * Whether a member is a text short enough for an event name. Its bytes are counted: it has at most as many characters.
+ */
 function isEventName({ bytes, index }: PlainSource, member: number): boolean {
   const length = index.valueEnd(member) - index.valueStart(member) - 2;
   return bytes[index.valueStart(member)] === quote && length > 0 && length <= textCharactersMax.event;
@@ -148,7 +150,10 @@ const rememberedBytesMax = 64;
 const hasMembers = (source: PlainSource, member: number): boolean =>
   isObjectAt(source, member) && source.index.next(member) > member + 1;
 
-/** Members of a context that no other member collides with. A context with any other member is parsed. */
+/**
+ * Members of a context whose written names cannot collide with those of other members. A context with any member not
+ * listed here is parsed.
+ */
 const contextMembers = new NameTable<ContextMember>([
   ...Object.entries(contextPrefixes).map(
     ([name, prefix]) => [name, { kind: 'prefixed', names: new PrefixedKeys(prefix) }] as const,
@@ -163,7 +168,7 @@ const contextMembers = new NameTable<ContextMember>([
   ['traits', { kind: 'traits' }],
 ]);
 
-/** As `contextMembers`, for a page, with the keys of members that have another name here. */
+/** The same for the page of a context, with the keys under which its members are written. */
 const pageMembers = new NameTable<PageMember>([
   ['url', { as: 'url', key: key.currentUrl }],
   ['path', { as: 'path', key: key.pathname }],
@@ -175,7 +180,7 @@ const pageMembers = new NameTable<PageMember>([
 
 type PageMember = { readonly as: 'url' | 'path' | 'search' | 'other'; readonly key: Buffer };
 
-/** Writes an event's context; copies it if it was written before. */
+/** Writes an event's context; copies the written bytes if an earlier event had the same context. */
 function addContext(source: PlainSource, context: number, channel: number, out: JsonWriter): boolean {
   const { index, context: written } = source;
   const object = isObjectAt(source, context) ? index.original(context) : none;

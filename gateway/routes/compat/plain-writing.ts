@@ -8,7 +8,7 @@ import type { PlainMessage } from './plain-batch.ts';
 import { isNullAt, readTimeAt } from './plain-time.ts';
 import type { PlainSource } from './translation.ts';
 
-/** Maximum size of the event of a message: id and address are written twice, and names in its context get longer. */
+/** Maximum size of the event of a message: ids and addresses are written twice, and names in the context get longer. */
 export const writtenBytesMax = (messageBytes: number, headBytes: number): number =>
   headBytes + messageBytes * 4 + 1_024;
 
@@ -18,16 +18,16 @@ const comma = 0x2c;
 const openBrace = 0x7b;
 
 /**
- * Remembers for which message a result was computed. The result may also be valid for the next message, with other
- * member indexes.
+ * Remembers the message for which a result was computed. The result may also be valid for the next message, whose
+ * members have other indexes.
  */
 export class LastMessage {
   #resets = none;
   #first = none;
 
   /**
-   * The difference of the member indexes, if the message has the same members as the last one; else undefined. Either
-   * way the result counts as outdated until `is` is called.
+   * The offset to add to the member indexes if this message has the same members as the last one; else undefined. In
+   * both cases the result counts as outdated until `is` is called.
    */
   shiftTo({ index }: PlainSource, { first, alike }: PlainMessage): number | undefined {
     const isLike = alike !== none && alike === this.#first && index.resets === this.#resets;
@@ -54,8 +54,8 @@ export class MessageMembers {
   }
 
   /**
-   * The members of a message by place, `none` if missing. Undefined if a name is duplicated, since the last one would
-   * count. Members with other names are ignored.
+   * The indexes of a message's members, by place; `none` for a missing member. Undefined if a name is duplicated, since
+   * JSON parsers keep the last duplicate. Members with other names are ignored.
    */
   find(source: PlainSource, message: PlainMessage): Int32Array | undefined {
     const { bytes, index } = source;
@@ -87,7 +87,7 @@ export const isObjectAt = ({ bytes, index }: PlainSource, member: number): boole
   member !== none && bytes[index.valueStart(member)] === openBrace;
 
 /**
- * Whether a member is text, not empty, without escapes, and of at most `bytesMax` bytes, so of at most as many
+ * Whether a member is a text that is not empty, has no escapes, and has at most `bytesMax` bytes and so at most as many
  * characters.
  */
 export function isPlainText({ bytes, index }: PlainSource, member: number, bytesMax: number): boolean {
@@ -104,7 +104,7 @@ export const isIdentifier = (source: PlainSource, member: number): boolean =>
   isPlainText(source, member, textCharactersMax.userId) &&
   !isPlaceholderAt(source.bytes, source.index.valueStart(member) + 1, source.index.valueEnd(member) - 1);
 
-/** Writes a member's value after `key`, and a comma. */
+/** Writes `key`, then a member's value and a comma. */
 export function addValue({ index }: PlainSource, member: number, key: Uint8Array, out: JsonWriter): void {
   out.member(key, index.valueStart(member), index.valueEnd(member));
 }
@@ -119,7 +119,7 @@ const timeKey = keyOf('time');
 
 /**
  * Writes the time of a message; false if it cannot be read or has to be moved into the window. `sentAtMs` is the
- * request's.
+ * request's time of sending, used if the message has none of its own.
  */
 export function addTime(
   source: PlainSource,
@@ -140,8 +140,8 @@ export function addTime(
 }
 
 /**
- * Writes the head of a message's event. Sets in the message's row the ranges of its id and of the text that decides its
- * partition.
+ * Writes the head of a message's event. Stores in the message's row where its id stands, and where the text that
+ * decides its partition stands.
  */
 export function beginEvent(
   { index, head }: PlainSource,

@@ -13,9 +13,9 @@ import { messageKey } from './posthog.ts';
 import { idProblem, readId } from './translation.ts';
 
 /**
- * The requests of PostHog's libraries other than events: configuration, flags and lists. A 404 causes some of them to
- * throw in the customer's code. Flags are the account's experiments, in the form of each version
- * (posthog.com/docs/api/flags); lists are empty. Measured with `posthog-js` 1.20 to 1.449.
+ * The requests of PostHog's libraries that carry no events: for configuration, flags and lists. A 404 causes some of
+ * the libraries to throw in the customer's code. Flags are the account's experiments, in the form that each version
+ * expects (posthog.com/docs/api/flags); lists are empty. Measured with `posthog-js` 1.20 to 1.449.
  */
 const document = 'posthog';
 
@@ -97,7 +97,7 @@ function configRoute(
   };
 }
 
-/** The body of an answer, by the query of its request. */
+/** The body of an answer; the query of the request decides its form. */
 type Answer = (query: URLSearchParams, flags: FlagsForm) => object;
 
 function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: AskFlags, answer: Answer): PostRoute {
@@ -132,7 +132,7 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: 
           const visitorId = isJsonObject(value)
             ? (readId(value, 'distinct_id') ?? readId(value, '$distinct_id'))
             : undefined;
-          // No visitor: a library that only wants its configuration.
+          // Without a visitor, the library only requests its configuration.
           if (visitorId === undefined || idProblem({ distinct_id: visitorId }) !== undefined) return reply({});
           void askFlags(asked, { token, visitorId, keys: keysAsked(value) }).then(reply);
         },

@@ -126,7 +126,7 @@ test('posthog: the configuration says what is served, as JSON and as a script of
   const config = await ask(`/array/${key}/config`);
   const said = await config.json();
   expect(said).toMatchObject({ token: key, supportedCompression: ['gzip', 'gzip-js'] });
-  // With any value of `surveys` the library loads a script for surveys.
+  // If `surveys` is present, whatever its value, the library loads a script for surveys.
   expect(said).not.toHaveProperty('surveys');
   const script = await ask(`/array/${key}/config.js`);
   expect(script.headers.get('content-type')).toContain('text/javascript');

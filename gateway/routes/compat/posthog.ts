@@ -68,7 +68,7 @@ function unstoredRoute(compat: CompatIntake): PostRoute {
   };
 }
 
-/** The source key of an event or of a request for flags; undefined if it has none. */
+/** The source key in an event or in a request for flags; undefined if there is none. */
 export function messageKey({ api_key: apiKey, token, $token: oldToken, properties }: JsonObject): unknown {
   const own = isJsonObject(properties) ? properties : {};
   return apiKey ?? token ?? oldToken ?? own['token'] ?? own['$token'] ?? own['api_key'];
@@ -139,7 +139,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
       userProperties: own.userProperties ?? set,
       defaultProperties,
       identityContext,
-      // The library sends it with each event: posthog.register({userHash}).
+      // The customer's page sets it for all events: posthog.register({userHash}).
       userHash: typeof userHash === 'string' ? userHash : undefined,
     },
   });
@@ -159,8 +159,8 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
 }
 
 /**
- * The time of an event: by its sender's clock, or as an offset in ms before the event was sent, which is about when the
- * event arrived.
+ * The time of an event: by its sender's clock, or as an offset in ms before the event was sent. The arrival
+ * approximates the time of sending.
  */
 function timeOf(message: JsonObject, sentAt: unknown, arrival: Arrival): MessageTime {
   const { timestamp, offset } = message;

@@ -8,18 +8,21 @@ import { tooManyKeys } from '../../payload/read-json.ts';
 import type { JsonLimits } from '../../payload/read-json.ts';
 import { JsonFacts, scanValue, startOfJson } from '../../../shared/json/scan-json.ts';
 
-/** A body's object or list, or the answer to a body that is neither. The flag tells whether the body was repaired. */
+/**
+ * The object or list of a body, or the refusal of a body that is neither. The flag tells whether the body was repaired.
+ */
 export type LenientJson =
   | { readonly value: JsonObject | readonly unknown[]; readonly mended: boolean; readonly refusal?: undefined }
   | { readonly refusal: Reply };
 
 const firstNonAscii = 0x80;
-// One request is handled at a time.
+// Shared, since only one request is handled at a time.
 const facts = new JsonFacts();
 
 /**
- * Reads a body leniently, since one bad value would lose up to a hundred messages: bare `NaN` and `Infinity`, which
- * Python's encoder writes, become null; null characters, and keys that would reach a prototype, are removed.
+ * Reads a body leniently, since refusing it for one bad value would lose up to a hundred messages. Bare `NaN` and
+ * `Infinity`, which Python's encoder writes, become null; null characters are removed, and so are keys that would reach
+ * a prototype.
  */
 export function readLenientJson(body: Buffer, limits: JsonLimits): LenientJson {
   facts.reset();

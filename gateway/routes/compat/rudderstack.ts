@@ -10,10 +10,10 @@ import { requestKey } from './source-key.ts';
 import { specBatch } from './spec-message.ts';
 
 /**
- * Requests of RudderStack's libraries, apart from the paths under `/v1` that they share with Segment's
- * (rudderstack.com/docs/api/http-api), measured with `@rudderstack/analytics-js` 3.34.1, `@rudderstack/rudder-sdk-node`
- * 3.0.13 and those for Python, Java and Rust: beacons of pages that close, whose key stands in the query, and the
- * configuration that a browser library asks for before it sends.
+ * Requests of RudderStack's libraries (rudderstack.com/docs/api/http-api), apart from the paths under `/v1` that they
+ * share with Segment's: beacons that a page sends while it closes, with the key in the query, and the configuration
+ * that a browser library requests before it sends. Measured with `@rudderstack/analytics-js` 3.34.1,
+ * `@rudderstack/rudder-sdk-node` 3.0.13 and the libraries for Python, Java and Rust.
  */
 const document = 'rudderstack';
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { clickParameters, mayHaveClick } from '../../../shared/contracts/events/click-ids.ts';
 import { readId } from './translation.ts';
 
-/** The context of an event in our fields. */
+/** The context of a message, translated into our fields. */
 export type TranslatedContext = {
   readonly defaultProperties: Record<string, unknown>;
   readonly identityContext: { readonly ip?: string; readonly userAgent?: string } | undefined;
@@ -12,7 +12,7 @@ export type TranslatedContext = {
   readonly consent: JsonObject | undefined;
   /** The consent as the sender wrote it: members that are missing in `consent` may matter. */
   readonly ownConsent: JsonObject | undefined;
-  /** Signature of the message's userId, see the payload field of this name. */
+  /** Signature of the message's userId; see the payload field `userHash`. */
   readonly userHash: string | undefined;
 };
 
@@ -37,10 +37,10 @@ const pageNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The context of a message (segment.com/docs/connections/spec/common#context,
- * rudderstack.com/docs/event-spec/standard-events/common-fields#contextual-fields) as context of an event: page,
- * campaign, device and similar members under our names, the end user's address and User-Agent apart, and all others
- * under their own names. The caller reads the traits.
+ * Translates the context of a message (segment.com/docs/connections/spec/common#context,
+ * rudderstack.com/docs/event-spec/standard-events/common-fields#contextual-fields) into the context of an event. Page,
+ * campaign, device and similar members get our names; the end user's address and User-Agent are returned separately;
+ * all others keep their names. The caller reads the traits.
  */
 export function translateContext(context: JsonObject): TranslatedContext {
   const defaultProperties: Record<string, unknown> = {};
@@ -98,14 +98,14 @@ const pageProperties = ['url', 'path', 'referrer', 'title', 'search'] as const;
 export const pageOf = (properties: JsonObject): JsonObject =>
   Object.fromEntries(pageProperties.map((name) => [name, properties[name]]));
 
-/** Host and path of an absolute address. */
+/** Captures the host and the path of an absolute address. */
 const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)([^?#]*)/i;
 
 const campaignName = /^utm_[a-z_]{1,32}$/;
 const clickNames: ReadonlySet<string> = new Set(clickParameters);
 const mayTellOrigin = (query: string): boolean => query.includes('utm_') || mayHaveClick.test(query);
 
-/** Campaign and click ids of an address. */
+/** Adds the campaign and click ids in an address. */
 function addOrigin(query: string, to: Record<string, unknown>): void {
   const start = query.indexOf('?');
   const end = query.indexOf('#', start + 1);
@@ -123,7 +123,7 @@ function addPrefixed(prefix: string, members: JsonObject, to: Record<string, unk
   }
 }
 
-/** Segment's `categoryPreferences`, RudderStack's lists of what was allowed and denied. */
+/** Reads Segment's `categoryPreferences`, or RudderStack's lists of allowed and denied categories. */
 function readConsent(value: unknown): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined;
   const { categoryPreferences, allowedConsentIds, deniedConsentIds } = value;
@@ -138,11 +138,11 @@ const idsOf = (ids: unknown, agreed: boolean): [string, boolean][] =>
 const isShort = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= contextTextCharactersMax;
 
-/** Cached names: libraries use few, and building a name again costs more than finding it here. */
+/** Caches built names: libraries use few, and building a name again costs more than finding it here. */
 const prefixedNames = new Map<string, Map<string, string>>();
 const rememberedMax = 1_000;
 
-/** The name of an object's member: `device` and `advertisingId` give `device_advertising_id`. */
+/** The name under which an object's member is stored: `device` and `advertisingId` give `device_advertising_id`. */
 export function prefixed(prefix: string, name: string): string {
   let names = prefixedNames.get(prefix);
   if (names === undefined) {

@@ -15,7 +15,7 @@ import type { Arrival, Dialect, Translated, Translation } from './translation.ts
 export const specCalls = ['track', 'identify', 'page', 'screen', 'group', 'alias'] as const;
 export type SpecCall = (typeof specCalls)[number];
 
-/** Names of the events of calls that give no name. */
+/** Event names for calls that do not name an event. */
 export const specEventNames = {
   page: 'Page Viewed',
   screen: 'Screen Viewed',
@@ -133,9 +133,9 @@ type OwnFields = {
 };
 
 /**
- * Visitor properties of a message: the traits of its context, which RudderStack's libraries put into every event and
- * Segment's users send instead of an identify, and the message's own traits, which win. Own traits of a group call
- * belong to the group. An alias call has none. Undefined if there are none.
+ * The visitor properties in a message: the traits of its context and its own traits, which win. RudderStack's libraries
+ * put context traits into every event; Segment's users send them instead of an identify. The own traits of a group call
+ * belong to the group. An alias call has no visitor properties. Undefined if there are none.
  */
 function personOf(
   message: JsonObject,
@@ -166,8 +166,8 @@ function group(message: JsonObject, made: (own: OwnFields) => Translated, person
 }
 
 /**
- * Two ids of one visitor. The previous id may be an anonymousId or a userId, so the event has it as both, and the
- * visitors with either are merged.
+ * Joins two ids of one visitor. The previous id may be an anonymousId or a userId, so the event has it as both, and the
+ * visitors with either id are merged.
  */
 function alias(message: JsonObject, id: string | undefined, made: (own: OwnFields) => Translated): Translation {
   const previousId = readId(message, 'previousId');
@@ -191,7 +191,7 @@ function contextOf(message: JsonObject, batch: JsonObject): JsonObject {
 
 function eventId(message: JsonObject): string | undefined {
   const id = readId(message, 'messageId');
-  // If a text is too long, its end is kept: ids usually differ at their ends.
+  // If a text is too long, only its end is stored: ids usually differ at their ends.
   return id === undefined || id.length <= textCharactersMax.distinctId ? id : id.slice(-textCharactersMax.distinctId);
 }
 

@@ -36,7 +36,7 @@ const ownNames: ReadonlyMap<string, string> = new Map(
 
 const placeNames: ReadonlySet<string> = new Set(['city', 'state', 'zip', 'country']);
 
-/** Visitor properties of traits: under our name if there is one, else as custom properties. */
+/** The visitor properties that traits become: under our name if there is one, else as custom properties. */
 export function userPropertiesOf(traits: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
   const custom: Record<string, unknown> = {};

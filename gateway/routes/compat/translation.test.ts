@@ -16,7 +16,7 @@ function translated(translation: Translation): Translated {
   return translation;
 }
 
-/** Translates a message of a batch with these other members. */
+/** Translates a message of a batch whose other members are `batch`. */
 const ofBatch = (message: JsonObject, batch: JsonObject = {}): Translated =>
   translated(specBatch.translate({ messageId: 'm', ...message }, batch, arrival));
 

@@ -14,7 +14,9 @@ export type Arrival = {
   /** Ms since the epoch. */
   readonly atMs: number;
   readonly timeWindow: TimeWindow;
-  /** The sender's clock when it sent the request, from the query, in ms since the epoch; undefined if it has none. */
+  /**
+   * The time of sending by the sender's clock, from the query, in ms since the epoch; undefined if the query has none.
+   */
   readonly sentAtMs?: number | undefined;
 };
 
@@ -41,7 +43,7 @@ export type Dialect = {
   keyOfMessages?(messages: readonly unknown[]): unknown;
   /** A body may be a list of messages, or a form with a `data` field. */
   readonly takesListsAndForms?: true;
-  /** The sender's clock from the query of a request, in ms since the epoch. */
+  /** The time of sending by the sender's clock, from the query of a request, in ms since the epoch. */
   sentAtOf?(query: string): number | undefined;
   /** The messages of a body; undefined if it has none. */
   messagesOf(body: JsonObject): readonly unknown[] | undefined;
@@ -64,13 +66,13 @@ export type PlainSource = {
   readonly context: WrittenContext;
 };
 
-/** The written context: out[start, end), or nothing yet. */
+/** Where the context written last stands: `out[start, end)`, or nothing yet. */
 export type WrittenContext = { member: number; start: number; end: number };
 
 /**
- * Writes, after the event's head, the event that `translate` would return, from the message's bytes, and sets in the
- * message's row the fields that decide the partition. False if the message has to be parsed; the written bytes are then
- * void.
+ * Writes from the message's bytes, after the event's head, the event that `translate` would return, and sets in the
+ * message's row the fields that decide the partition. False if the message has to be parsed; the caller then discards
+ * the written bytes.
  */
 export type WritePlain = (message: PlainMessage, source: PlainSource, out: JsonWriter) => boolean;
 

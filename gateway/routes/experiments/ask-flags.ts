@@ -6,7 +6,9 @@ import type { ExperimentsProxyOptions } from './experiments-proxy.ts';
 
 const isReply = Compile(flagsReply);
 
-/** Requests flags from the control plane. Without one there are no experiments, so no flags. */
+/**
+ * Requests flags from the control plane. If no control plane is configured, there are no experiments and so no flags.
+ */
 export function createAskFlags({ controlPlane, clientAddress }: ExperimentsProxyOptions): AskFlags {
   return async (exchange, { token, visitorId, keys }) => {
     if (controlPlane === undefined) return {};
@@ -18,7 +20,7 @@ export function createAskFlags({ controlPlane, clientAddress }: ExperimentsProxy
   };
 }
 
-/** Undefined if the bytes are not JSON. */
+/** Parses JSON; undefined if the bytes are not JSON. */
 function readJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString());

@@ -28,7 +28,7 @@ export type ControlPlane = {
 };
 
 const connectionsMax = 64;
-/** Room for the properties of many variants; a larger answer is not from the control plane. */
+/** Limit of an answer, with room for the properties of many variants; a larger answer is not from the control plane. */
 const answerBytesMax = 8 * 1024 ** 2;
 
 /** Keeps connections to the control plane. Only a request shows whether it is available. */
@@ -63,8 +63,8 @@ export function connectControlPlane({ url, requestsMax, deadlineMs }: ControlPla
 const busy: ForwardResult = { kind: 'failed', reason: 'busy' };
 
 /**
- * One request and its whole, small answer. Without a stream for the body, and with a plain timer, the exchange costs a
- * fraction of the client's own `request`.
+ * One request and its answer, which is small and kept whole. Without a stream for the body, and with a plain timer, the
+ * exchange costs a fraction of the client's own `request`.
  */
 class UpstreamExchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
@@ -100,7 +100,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const type = this.#headers['content-type'] ?? '';
-    // A proxy in between has answered.
+    // Not from the control plane: a proxy in between has answered.
     if (!type.startsWith('application/json')) return this.#end({ kind: 'failed', reason: 'bad_answer' });
     const [first, ...more] = this.#chunks;
     const body = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#chunks);
@@ -130,7 +130,7 @@ function reasonOf(error: unknown): UpstreamFailure {
 }
 
 export const { variables: experimentsEnv, read: readExperimentsSettings } = defineSettings({
-  /** Base address, perhaps with a path. Undefined: experiments are not served by this gateway. */
+  /** Base address, which may have a path. If undefined, this gateway does not serve experiments. */
   url: fromEnv({
     CONTROL_PLANE_URL: optionalText(
       'The control plane that serves experiments; without it they are not served under the ingest address',

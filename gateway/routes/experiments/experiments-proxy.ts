@@ -10,7 +10,7 @@ import { decodeSegment } from '../../http/request-head.ts';
 import { refuseNonJson } from '../../http/exchange.ts';
 
 export type ExperimentsProxyOptions = {
-  /** Undefined: none is configured, and the gateway serves no experiments. */
+  /** If undefined, no control plane is configured, and the gateway does not serve experiments. */
   readonly controlPlane: ControlPlane | undefined;
   readonly clientAddress: ClientAddress;
 };
@@ -39,7 +39,7 @@ export function createExperimentsRoutes({
       name: 'assignments',
       method: 'post',
       paths: ['/api/v1/experiments/assignments/:key'],
-      // Describes both routes.
+      // One description for both routes.
       openapi: { paths: described },
       bodyBytesMax,
       refuse: refuseNonJson,

@@ -14,7 +14,7 @@ export const laterAnswer = (description: string, name: string): object => ({
   headers: { 'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } } },
 });
 
-/** Every way in which a request with events is refused; `failure` names the schema of the body. */
+/** All answers that refuse a request with events; `failure` names the schema of their body. */
 export const refusals = (failure: string): Schema => ({
   400: answer('Malformed JSON, a missing field, a field of the wrong type, or a time outside the window', failure),
   401: answer('Missing, unknown, disabled or unpublished source key', failure),

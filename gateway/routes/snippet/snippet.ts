@@ -30,7 +30,7 @@ export const createTagScriptRoute = (): GetRoute =>
 
 type ServedScript = { readonly name: string; readonly path: `/${string}`; readonly summary: string };
 
-/** A script is cached for good under the hash of its content. */
+/** A script is served under an address with the hash of its content, and browsers may cache it for a year. */
 function createScriptRoute({ name, path, summary }: ServedScript, { script, hash }: WebSnippet): GetRoute {
   const reply = (caching: string) =>
     createReply(200, Buffer.from(script), {
@@ -43,7 +43,8 @@ function createScriptRoute({ name, path, summary }: ServedScript, { script, hash
       isForAll: true,
     });
   const forGood = reply(`public, max-age=${yearS}, immutable`);
-  // Also the answer to a request for another build's script: the page gets this build's, and asks again after an hour.
+  // Also answers a request for another build's script: the page gets the script of this build, and requests it again
+  // after an hour.
   const forNow = reply(`public, max-age=${hourS}`);
   return {
     name,

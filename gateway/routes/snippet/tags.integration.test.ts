@@ -15,7 +15,7 @@ let rig: RouteRig;
 let site: Server;
 let browser: Browser;
 let shop: string;
-/** The content security policy of the pages that are served next, by the gateway's address. */
+/** The content security policy for pages served from now on; the argument is the gateway's address. */
 let policy: (gateway: string) => string;
 
 const key = testSources.web.token;
@@ -120,9 +120,9 @@ const collections = {
       ],
     }),
     ...['seen', 'sent', 'moved'].map((on) => tag(`on-${on}`, 'ImagePixel', `https://pixel.test/${on}`, on)),
-    // A browser merges overlapping requests for one image, so a script counts the runs.
+    // A browser merges overlapping requests for one image, so this tag is a script that counts its runs.
     tag('on-twice', 'CustomScript', 'window.ticks = (window.ticks || 0) + 1', 'twice'),
-    // A type of tag from an earlier build; no markup must run.
+    // A type of tag that only earlier builds had; its markup must not run.
     tag('markup', 'CustomHtml', '<b onclick="1">x</b>', 'view'),
   ],
 };
@@ -158,7 +158,7 @@ afterAll(async () => {
   await rig?.stop();
 });
 
-/** Opens a page under a policy. `asked`: the https URLs that the page requested; `said`: its console messages. */
+/** Opens a page under a policy. `asked`: the https URLs that the page requests; `said`: its console messages. */
 async function visit(
   own: typeof policy,
   path = '/',
@@ -213,7 +213,7 @@ test.each([
     if (ran.vendor) await expect.poll(() => page.evaluate('window.vendorRan'), settle).toBe(true);
     const ofScripts = await page.evaluate('[window.customRan === 1, window.vendorRan === true]');
     expect(ofScripts).toEqual([ran.custom, ran.vendor]);
-    // The console names a tag that the policy keeps from running.
+    // The console names a tag that the policy blocks.
     expect(said.some((line) => line.includes('sluice: tag script'))).toBe(!ran.custom);
     await page.context().close();
   },
@@ -262,7 +262,8 @@ test('tags: triggers fire for clicks, forms and page changes that match, and a f
   await expect
     .poll(() => asked, settle)
     .toEqual(expect.arrayContaining(['seen', 'sent', 'moved'].map((name) => `https://pixel.test/${name}`)));
-  // Once per page, although there were two clicks. The tag of a trigger with an invalid selector never runs.
+  // The pixel is requested once per page, although there were two clicks. A tag never runs if its trigger has an
+  // invalid selector.
   expect(count('https://pixel.test/click?v=7&t=gold&p=/a')).toBe(1);
   expect(asked.filter((url) => /broken|\/view/.test(url))).toEqual([]);
   expect(await page.evaluate('document.querySelectorAll("b").length')).toBe(0);

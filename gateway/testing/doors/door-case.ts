@@ -11,7 +11,7 @@ export type DoorCase = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Verdict on each message, in order. */
+  /** The expected verdict on each message, in order. */
   readonly verdicts: readonly Verdict[];
   /** Possible statuses of the whole request, given how many of its messages are stored. */
   readonly statuses: (stored: number, messages: number) => readonly number[];
@@ -24,7 +24,7 @@ export type DoorFamily = (random: Random) => DoorCase;
 export const json = { 'content-type': 'application/json' };
 export const token = testSources.server.token;
 export const basic = { authorization: `Basic ${btoa(`${token}:`)}` };
-/** Makes up to three changes. `mayBeBare`: a value may become Python's NaN. */
+/** Makes up to three changes. `mayBeBare`: a change may insert Python's `NaN` or `Infinity`. */
 export const mutated = (random: Random, tree: Tree, mayBeBare: boolean): Tree => {
   let changed = tree;
   for (let times = random.below(4); times > 0; times -= 1) changed = mutate(random, changed, mayBeBare);

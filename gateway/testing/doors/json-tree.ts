@@ -1,5 +1,5 @@
 /*
- * JSON as it is written: numbers with their spelling, duplicate keys, and literals that JSON does not have. Stored
+ * JSON as its sender wrote it: with its number formats, duplicate keys, and literals that JSON does not have. Stored
  * events are compared with this tree, not with the output of a parser.
  */
 
@@ -11,7 +11,7 @@ export class Raw {
   }
 }
 
-/** An object, its members in their order. */
+/** An object with its members in the order of writing, including duplicates. */
 export class Members {
   readonly list: (readonly [string, Tree])[];
   constructor(list: readonly (readonly [string, Tree])[]) {
@@ -38,7 +38,7 @@ export function toTree(value: unknown): Tree {
   return typeof value === 'string' || typeof value === 'boolean' ? value : null;
 }
 
-/** Stands in a text for a byte that is not UTF-8. */
+/** Placeholder in a text, written as a byte that is not UTF-8. */
 export const badByte = '\uE000';
 const badByteUtf8 = Buffer.from(badByte);
 

@@ -25,7 +25,7 @@ const posthogMessages = capturedPostHogRequests(token)
     return tree instanceof Members && tree.get('event') !== undefined ? [tree] : [];
   });
 
-/** Answers of Segment, RudderStack and PostHog: one valid message is enough for a 200. */
+/** Statuses of the Segment, RudderStack and PostHog routes: one valid message is enough for a 200. */
 const ofLibraries = (stored: number, messages: number): readonly number[] =>
   stored > 0 || messages === 0 ? [200] : [400];
 
@@ -43,7 +43,7 @@ function goodSpec(random: Random): { readonly message: Tree; readonly contains: 
   return { message, contains: [`"big":${big}`, `"externalId":"${id}"`] };
 }
 
-/** `/v1/batch` and its other addresses. */
+/** `/v1/batch`, under each of its addresses. */
 export const specBatchFamily: DoorFamily = (random) => {
   const good = goodSpec(random);
   const changed = Array.from({ length: 1 + random.below(4) }, () => mutated(random, random.pick(specMessages), bare));
@@ -139,7 +139,10 @@ export const posthogFamily: DoorFamily = (random) => {
   return perhapsCut(random, found, bytes, [400, 401]);
 };
 
-/** Gives a message only the key of the test, because a list with different keys is refused, as by PostHog. */
+/**
+ * Replaces the source keys of a message by the test's key, in its properties: the gateway, like PostHog, refuses a list
+ * with different keys.
+ */
 function withToken(message: Tree): Tree {
   if (!(message instanceof Members)) return message;
   const names = ['api_key', 'token', '$token'];

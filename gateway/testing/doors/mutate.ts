@@ -71,7 +71,7 @@ function hostileValue(random: Random, mayBeBare: boolean): Tree {
   }
 }
 
-/** The same JSON with one value, name or member of it changed, at any depth. */
+/** The same JSON with one change, at any depth: to a value, a name or a member. */
 export function mutate(random: Random, tree: Tree, mayBeBare: boolean): Tree {
   if (tree instanceof Members && tree.list.length > 0 && random.chance(0.9))
     return mutateMembers(random, tree, mayBeBare);
@@ -93,7 +93,7 @@ function mutateMembers(random: Random, tree: Members, mayBeBare: boolean): Membe
       case 0:
         return [];
       case 1:
-        // The member twice: the last one counts.
+        // Duplicates the member: the last one counts.
         return [
           [name, hostileValue(random, mayBeBare)],
           [name, value],

@@ -20,9 +20,9 @@ export type DoorRun = { readonly failures: readonly DoorFailure[]; readonly answ
 export type DoorOptions = {
   readonly gateway: GatewayUnderTest;
   readonly log: TestLog;
-  /** Numbers of the cases to run; each number makes one case. */
+  /** Numbers of the cases to run; each number determines one case. */
   readonly cases: readonly number[];
-  /** Called after every slice. */
+  /** Called with the number of finished cases, after every slice of cases. */
   onProgress?(done: number): Promise<void>;
 };
 
@@ -30,7 +30,7 @@ type Answered =
   | {
       readonly status: number;
       readonly text: string;
-      /** An earlier attempt was stored, although the log did not answer in time. */
+      /** Whether an earlier attempt was answered 503; the log may have stored that attempt nevertheless. */
       readonly isRepeat: boolean;
     }
   | { readonly failure: string };

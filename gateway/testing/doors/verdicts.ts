@@ -13,8 +13,8 @@ export type Verdict = 'stored' | 'refused' | 'either';
 const eventCharactersMax = 1_000;
 const idCharactersMax = 400;
 /**
- * A message is stored up to `depthStored` and refused beyond `depthRefused`; in between it depends on the JSON around
- * it.
+ * A message is stored if it nests up to `depthStored` levels deep, and refused if deeper than `depthRefused`; between
+ * these limits, the JSON around it decides.
  */
 const depthStored = 58;
 const depthRefused = 68;
@@ -26,7 +26,7 @@ function readable(message: Tree): Verdict | undefined {
   const facts = factsOf(message);
   if (facts.depth > depthRefused) return 'refused';
   if (facts.depth > depthStored || facts.keys > keysStored) return 'either';
-  // The byte may be replaced, or the message refused.
+  // The gateway may replace the byte or refuse the message.
   if (facts.texts.some((text) => text.includes(badByte))) return 'either';
   if (writeTree(message).length > bytesStored) return 'either';
   return undefined;
@@ -76,7 +76,7 @@ export function posthogVerdict(message: Tree): Verdict {
   const ids = [message.get('distinct_id'), message.get('$distinct_id')].concat(
     ['distinct_id', '$anon_distinct_id', '$device_id', 'alias'].map((name) => properties.get(name)),
   );
-  // Which of the ids counts depends on the others.
+  // Which id is used depends on the other ids.
   if (ids.map(clean).some(tooLong)) return 'either';
   const given = clean(message.get('event'));
   // Python's NaN is read as null.
@@ -126,7 +126,7 @@ export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify',
   return areContacts(field('userProperties')) && isNetwork(field('identityContext')) ? othersOf(message) : 'refused';
 }
 
-/** Fields of the contract without a rule here may be refused or not. */
+/** A field of the contract for which this file has no rule may be refused or not. */
 function othersOf(message: Members): Verdict {
   const unnamed = ['token', 'integrations', 'consent', 'userHash'];
   return unnamed.slice(1).some((name) => message.get(name) !== undefined) ? 'either' : 'stored';

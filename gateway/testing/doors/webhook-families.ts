@@ -7,7 +7,7 @@ import { factsOf, toTree, writeTree } from './json-tree.ts';
 import type { Random } from './random.ts';
 import { webhookVerdict } from './verdicts.ts';
 
-/** Any time will do, because an event outside the window gets the time of its arrival. */
+/** Any time is valid here: an event outside the time window gets the time of its arrival. */
 const sentAtMs = Date.parse('2026-11-27T00:00:00Z');
 const examples = providerExamples(sentAtMs).map((example) => ({ ...example, source: providerSource(example.type) }));
 const jsonExamples = examples.filter(({ contentType = 'application/json' }) => contentType === 'application/json');
@@ -26,7 +26,7 @@ export const webhookFamily: DoorFamily = (random) => {
   const { type, source, body } = random.pick([...jsonExamples, hook]);
   const one = mutated(random, toTree(JSON.parse(body)), false);
   const isArray = random.chance(0.3) && factsOf(one).isJson;
-  // A valid member is stored, whatever its neighbours are.
+  // A valid member is stored even if the array also contains an invalid one.
   const tree = isArray ? [one, toTree(JSON.parse(body))] : one;
   const verdict = isArray ? 'stored' : webhookVerdict(one);
   const found: DoorCase = {

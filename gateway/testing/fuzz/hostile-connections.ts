@@ -1,7 +1,7 @@
 import { rawPost } from '../raw-request.ts';
 import type { RawPart } from '../raw-request.ts';
 
-/** A request that no HTTP client would send, for a connection of its own; `n` chooses it. */
+/** Bytes that no HTTP client would send, to be written on a connection of their own; `n` chooses them. */
 export function hostileConnection(token: string, n: number): readonly RawPart[] {
   const body = JSON.stringify({ token, event: 'Raw', distinctId: `raw-${n}` });
   const json = 'Content-Type: application/json';

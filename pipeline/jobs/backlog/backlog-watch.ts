@@ -9,12 +9,12 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
 import type { ResolveLag } from './resolve-lag.ts';
 
-/** Messages that one reader of the log has not finished. */
+/** Messages of the log that one reader has not finished. */
 export type Backlog = {
   readonly frames: number;
-  /** Estimated: the frames times the recent mean number of events per frame. */
+  /** Estimate: the number of frames times the recent mean number of events per frame. */
   readonly events: number;
-  /** When the oldest frame was stored, in ms since the epoch; undefined without frames. */
+  /** When the oldest frame was stored, in ms since the epoch; undefined if there are no frames. */
   readonly oldestAtMs: number | undefined;
   readonly unacknowledged: number;
   readonly unacknowledgedMax: number;
@@ -22,15 +22,15 @@ export type Backlog = {
 
 /** The backlogs in the log, as of the last reading. Empty if another instance reads them. */
 export type BacklogWatch = {
-  /** By the name of the consumer. */
+  /** By consumer name. */
   readonly backlogs: ReadonlyMap<string, Backlog>;
   readonly streams: ReadonlyMap<string, StreamState>;
   /** Bytes that nats-server has found damaged or missing since it started, by stream. */
   readonly lostBytes: ReadonlyMap<string, number>;
-  /** Frames of the retry log, and dead letters, by destination. */
+  /** Numbers of frames in the retry log and of dead letters, by destination. */
   readonly retries: ReadonlyMap<string, number>;
   readonly deadLetters: ReadonlyMap<string, number>;
-  /** How long the oldest event waited to be resolved, in ms, at the last look. */
+  /** How long the oldest event had waited to be resolved at the last reading, in ms. */
   readonly resolveLagMs: number | undefined;
   readonly looks: { readonly ok: number; readonly failed: number };
   stop(): Promise<void>;
@@ -41,9 +41,11 @@ export type BacklogWatchOptions = {
   readonly everyMs: number;
   /** Whether this instance reads the backlogs; one instance does so for all. */
   readonly owns: () => boolean;
-  /** Frames and events each actor of this process has read since it started, by the name of its consumer. */
+  /**
+   * Frames and events that each actor of this process has read since the actor started, by the name of its consumer.
+   */
   readonly framesRead: () => Iterable<{ readonly consumer: string; readonly frames: number; readonly events: number }>;
-  /** Called after each reading with how long the oldest event waits to be resolved. */
+  /** Receives after each reading how long the oldest event has waited to be resolved. */
   readonly resolveLag: ResolveLag;
   readonly logger: Logger;
 };
@@ -58,8 +60,8 @@ const watched = [
 ];
 
 /**
- * Reads the log itself at intervals, not the reports of its readers, because the reader whose backlog matters most may
- * hang or not run, and then reports nothing.
+ * Reads the log itself at intervals rather than reports of its readers: the reader whose backlog matters most may hang
+ * or not run, and would then report nothing.
  */
 export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
   const { connection, everyMs, owns, framesRead, resolveLag, logger } = options;
@@ -80,13 +82,13 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
     const backlogs = new Map<string, Backlog>();
     const nowMs = Date.now();
     let lagMs = 0;
-    // All are asked at once, so that the thread wakes up once for their answers.
+    // The log is asked for all streams at once, so that the thread wakes up once for the answers.
     const lists = await Promise.all(readers.map(async (reader) => ({ ...reader, consumers: await listOf(reader) })));
     for (const { stream, oldest, consumers } of lists) {
       for (const consumer of consumers) {
         const backlog = backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name));
         backlogs.set(consumer.name, backlog);
-        // Not the queues of accounts: one account's queue does not show how long others wait.
+        // The queues of accounts are not included: one account's queue does not show how long events of others wait.
         if (stream === streams.ingest && isIngestOfPartition(consumer.filterSubject))
           lagMs = Math.max(lagMs, nowMs - (backlog.oldestAtMs ?? nowMs));
       }
@@ -97,7 +99,7 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       countByDestination(connection, streams.deadLetters, 'dead.*'),
       lostBytes.look(),
     ]);
-    // Replaced at once, so that a page shows one reading and never a mixture of two.
+    // All values are replaced together, so that a metrics page never mixes two readings.
     Object.assign(seen, {
       backlogs,
       streams: new Map(states),
@@ -166,7 +168,7 @@ function backlogOf(consumer: ConsumerProgress, eventsPerFrame: number, oldestAtM
   return { frames, events, oldestAtMs: frames === 0 ? undefined : oldestAtMs, unacknowledged, unacknowledgedMax };
 }
 
-/** Messages by the destination in their subject. */
+/** Number of messages by the destination in their subject. */
 async function countByDestination(
   connection: LogConnection,
   stream: string,
@@ -192,7 +194,7 @@ type LostBytes = {
   look(): Promise<ReadonlyMap<string, number>>;
 };
 
-/** Interval, in ms. The server is also asked after a reconnect: it finds damage when it starts, and when it reads. */
+/** Interval, in ms. The server is also asked after a reconnect, because it finds damage when it starts or reads. */
 const lostBytesEveryMs = 60_000;
 
 /** Asks the server for lost bytes, and logs an increase. */
@@ -220,14 +222,14 @@ function createLostBytes({ connection, streams, logger }: LostBytesOptions): Los
 
 /** When the oldest unfinished frame of each consumer of a stream was stored. */
 type OldestFrames = {
-  /** Reads the oldest frame again for consumers that have acknowledged more since. */
+  /** Reads the oldest frame again for consumers that have acknowledged frames since the last reading. */
   look(consumers: readonly ConsumerProgress[]): Promise<void>;
   /** Time of the oldest waiting event, in ms since the epoch; undefined if none waits or it is not known yet. */
   of(consumer: string): number | undefined;
 };
 
-// A check reads whole frames, so only this many consumers are checked at a time, longest unchecked first; the others
-// keep their result.
+// Maximum number of consumers whose oldest frame is read in one check, since whole frames are read. Those read longest
+// ago come first; the others keep their result.
 const readsPerLook = 64;
 const readsAtOnce = 8;
 
@@ -257,9 +259,9 @@ function createOldestFrames(connection: LogConnection, stream: string): OldestFr
   };
 }
 
-/** Recent mean number of events per frame, by reader; for a reader without frames the mean of all readers. */
+/** Recent mean number of events per frame, by reader; for a reader that has read no frames, the mean of all readers. */
 type EventsPerFrame = {
-  /** Takes a reader's totals so far, which begin at 0 again when the reader restarts. */
+  /** Takes a reader's totals since it started; they begin at 0 again when the reader restarts. */
   note(reader: string, frames: number, events: number): void;
   of(reader: string): number;
 };

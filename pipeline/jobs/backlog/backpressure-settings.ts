@@ -8,17 +8,23 @@ const age = {
     { unit: 'ms', minimum: 0 },
   ),
 };
-/** Shortest (`most` often) and longest interval between two readings of backlogs from the log, in ms. */
+/** Shortest (`most`) and longest (`least`) interval between two readings of backlogs from the log, in ms. */
 const readEveryMs = { most: 100, least: 5_000 };
 
 export const { variables: backpressureEnv, read: readBackpressureSettings } = defineSettings({
-  /** 0: no account is held back. */
+  /** 0 means that no account is held back. */
   ageMaxMs: fromEnv(age),
-  /** Backlogs, and so the wait for the resolver, are read four times within the age that holds sources back. */
+  /**
+   * Interval between readings of backlogs, which include the wait for the resolver: a quarter of the age at which
+   * sources are held back, within the limits of `readEveryMs`.
+   */
   backlogEveryMs: fromEnv(age, ({ BACKPRESSURE_AGE_MAX_MS: ageMaxMs }) =>
     ageMaxMs === 0 ? readEveryMs.least : Math.max(readEveryMs.most, Math.min(readEveryMs.least, ageMaxMs / 4)),
   ),
-  /** Maximum number of accounts in a report, those whose events wait longest; about 50 bytes each in LEASES. */
+  /**
+   * Maximum number of accounts in a report, which contains those whose events wait longest; an account takes about 50
+   * bytes in LEASES.
+   */
   accountsMax: 5_000,
 });
 

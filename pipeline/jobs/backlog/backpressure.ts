@@ -6,13 +6,16 @@ import { judgeWait } from './judge-wait.ts';
 import type { WaitJudgement } from './judge-wait.ts';
 import { every } from '../../../shared/runtime/every.ts';
 
-/** Interval of the reports, in ms; threads report the waits of their destinations as often. */
+/** Interval of the reports, in ms; threads report the waits of their destinations at the same interval. */
 const everyMs = 1_000;
 
 /** The oldest event that waits for a destination. */
 export type DestinationWait = {
   readonly destinationId: string;
-  /** Undefined if the destination cannot be reached: its age then does not show the rate of its sources. */
+  /**
+   * Undefined if the destination cannot be reached: how long its events wait then says nothing about the rate of its
+   * sources.
+   */
   readonly ageMs: number | undefined;
 };
 
@@ -22,15 +25,17 @@ export type BackpressureOptions = {
   readonly instanceId: string;
   readonly settings: BackpressureSettings;
   readonly waits: () => Iterable<DestinationWait>;
-  /** How long the oldest accepted event waits to be resolved, in ms; undefined if another instance measures it. */
+  /** How long the oldest accepted event has waited to be resolved, in ms; undefined if another instance measures it. */
   readonly resolveLagMs: () => number | undefined;
-  /** Bytes in the queues of accounts in INGEST, by account. */
+  /** Bytes in INGEST that wait in the queues of accounts, by account. */
   readonly queuedBytes: () => ReadonlyMap<string, number>;
   readonly accountOf: (destinationId: string) => string | undefined;
   readonly onError: (error: unknown) => void;
 };
 
-/** Reports to gateways which accounts have events that wait too long, and how much waits in the queues of accounts. */
+/**
+ * Reports to gateways which accounts have events that wait too long, and how many bytes wait in the queues of accounts.
+ */
 export function tellBackpressure(options: BackpressureOptions): { stop(): Promise<void> } {
   const { bucket, instanceId, onError } = options;
   const key = backpressureKey(instanceId);
@@ -51,7 +56,10 @@ export function tellBackpressure(options: BackpressureOptions): { stop(): Promis
   };
 }
 
-/** Returns a function that judges all waits; it returns undefined if none is late and no account has a queue. */
+/**
+ * Returns a function that judges all waits. It returns the report, or undefined if no wait is late and no account has a
+ * queue.
+ */
 export function createWaitJudge({
   settings: { ageMaxMs, accountsMax },
   waits,

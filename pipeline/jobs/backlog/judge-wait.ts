@@ -1,15 +1,15 @@
-/** The known wait of one reader of the log: whether it counts against senders. */
+/** How the wait of one reader of the log was judged: only a late wait holds sources back. */
 export type WaitJudgement =
   | { readonly kind: 'in time' }
-  /** It waits for too long. */
+  /** The oldest event waits for too long. */
   | { readonly kind: 'late' }
-  /** The backlog grew while the reader could not read; `leastMs` is the shortest wait since. */
+  /** The backlog grew while the reader could not read; `leastMs` is the shortest wait since then. */
   | { readonly kind: 'catching up'; readonly leastMs: number };
 
 /**
- * Judges a wait of `ageMs`, given the previous judgement. After a standstill a reader has old events although no source
- * sent too much: it gets time to catch up, unless it falls behind by another `ageMaxMs`. Undefined (nothing known) if
- * the destination cannot be reached now.
+ * Judges a wait of `ageMs`, given the previous judgement. A reader that stood still has old events although no source
+ * sent too much, so it gets time to catch up, unless it falls behind by another `ageMaxMs`. Undefined if nothing is
+ * known, because the destination cannot be reached now.
  */
 export function judgeWait(
   before: WaitJudgement | undefined,

@@ -8,7 +8,10 @@ const hourMinutes = 60;
 
 /** Records the longest time that an event waited to be resolved, per minute and per hour. */
 export type ResolveLag = {
-  /** Records how long the oldest event waits now, in ms; 0 if none waits. Stores the record if it has changed. */
+  /**
+   * Records how long the oldest event has waited until now, in ms; 0 if none waits. Stores the record if it has
+   * changed.
+   */
   note(lagMs: number, nowMs: number): Promise<void>;
 };
 
@@ -24,7 +27,7 @@ export function createResolveLag({ bucket, instanceId, hoursKept }: ResolveLagOp
   let record: LagRecord | undefined;
   return {
     async note(lagMs, nowMs) {
-      // Continues from what this instance wrote before it was restarted.
+      // Continues the record that this instance wrote before it was restarted.
       record ??= decodeLagRecord((await bucket.get(key))?.value) ?? { minutes: [], hours: [] };
       const noted = withLag(record, lagMs, { nowMs, hoursKept });
       if (noted === record) return;

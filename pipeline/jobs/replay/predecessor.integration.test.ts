@@ -75,7 +75,10 @@ const subject = (): string => retrySubject(rig.destinationId, replayTier);
 const find = (id: string): Promise<ReplayJob | undefined> => createReplayStore(rig.replays).find(rig.destinationId, id);
 const done = (id: string): Promise<void> => until('it is done', async () => (await find(id))?.state === 'done');
 
-/** Sends events that the destination refuses, so that they are in EVENTS and dead letters; then orders a replay. */
+/**
+ * Sends events that the destination refuses, so that they are both in EVENTS and among the dead letters; then requests
+ * a replay.
+ */
 async function askFor(what: 'dead-letters' | 'log'): Promise<ReplayJob> {
   const fromMs = Date.now();
   sink.answer(() => 400);
@@ -88,7 +91,7 @@ async function askFor(what: 'dead-letters' | 'log'): Promise<ReplayJob> {
   return createReplayStore(rig.replays).start(rig.accountId, rig.destinationId, request);
 }
 
-/** Ids of the events that the destination took, once a dispatcher has sent all that the replay queued. */
+/** Sends all that the replay queued; returns the ids of the events that the destination received. */
 async function sent(): Promise<readonly string[]> {
   const dispatcher = await rig.start();
   dispatcher.retriesStored(replayTier);

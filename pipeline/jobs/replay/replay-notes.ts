@@ -2,14 +2,14 @@ import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import { decodeReplay, encodeReplay, replayKey } from '../../../shared/contracts/replay-job.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 
-/** The progress of a running replay, in the bucket where others see it. */
+/** The progress of a running replay, recorded in the bucket, where other processes see it. */
 export type ReplayNotes = {
   readonly job: ReplayJob;
   /**
    * Aborted once this instance no longer runs the replay: it is cancelled, taken over, or its destination is not live.
    */
   readonly ended: AbortSignal;
-  /** Notes progress; throws ReplayEndedError when this instance no longer runs the replay. */
+  /** Records progress; throws ReplayEndedError when this instance no longer runs the replay. */
   put(progress: Partial<ReplayJob>): Promise<void>;
   stop(): void;
 };
@@ -21,15 +21,18 @@ export type ReplayNotesOptions = {
   isLive(): boolean;
 };
 
-/** The replay has another owner or none now. */
+/** The replay now has another owner, or none. */
 export class ReplayEndedError extends Error {
   readonly code = 'replay_ended';
 }
 
-/** A heartbeat at least this often, in ms: other instances take over a replay without one. */
+/** A heartbeat is written when the last write is this old, in ms: instances take over a replay without heartbeats. */
 const beatEveryMs = 1_000;
 
-/** Keeps the notes of a claimed replay, with a heartbeat, because a replay may wait for room for hours. */
+/**
+ * Records the progress of a claimed replay. Also writes heartbeats, because a replay may wait for hours for room in the
+ * retry log.
+ */
 export function createReplayNotes(options: ReplayNotesOptions, claimed: ReplayJob, revision: number): ReplayNotes {
   const notes = new BucketNotes(options, claimed, revision);
   notes.start();
@@ -96,7 +99,10 @@ class BucketNotes implements ReplayNotes {
     this.#notedAtMs = performance.now();
   }
 
-  /** Another process changed the entry. If it asks for a cancellation, the replay is cancelled with its progress. */
+  /**
+   * Call when another process changed the entry. If the change requests a cancellation, records the replay as
+   * cancelled, with its progress.
+   */
   async #confirmCancel(job: ReplayJob): Promise<void> {
     const { bucket, instanceId } = this.#options;
     const entry = await bucket.get(this.#key);
@@ -107,7 +113,7 @@ class BucketNotes implements ReplayNotes {
   }
 }
 
-/** The replay waits until its destination is live again. */
+/** The job of a replay that waits until its destination is live again. */
 function paused(job: ReplayJob): ReplayJob {
   const { owner: _, ...rest } = job;
   return { ...rest, state: 'waiting' };

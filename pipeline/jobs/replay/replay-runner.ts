@@ -15,22 +15,25 @@ export type ReplayRunnerOptions = {
   readonly instanceId: string;
   readonly erasures: ReplayContext['erasures'];
   readonly logger: Logger;
-  /** Whether the live version of the account has the destination: without it nothing would be sent. */
+  /** Whether the live version of the account has the destination; if not, no dispatcher would send the events. */
   isLive(accountId: string, destinationId: string): boolean;
-  /** A replay without recorded progress for this long is taken over, in ms. Default 15,000. */
+  /** A replay that has not recorded progress for this long is taken over, in ms. Default 15,000. */
   readonly abandonedAfterMs?: number;
 };
 
 export type ReplayRunner = { readonly running: number; stop(): Promise<void> };
 
-/** Replays at once. Most wait for room, and a destination that is down must not delay the replays of others. */
+/**
+ * Maximum number of replays at once. Most of them wait for room, and a destination that is down must not delay replays
+ * to other destinations.
+ */
 const runningMax = 32;
 const runningOfAccountMax = 8;
 const lookEveryMs = 1_000;
 
 /**
- * Runs requested replays, each on one instance at a time. Replays of one destination run one after the other: two that
- * read the same dead letters at once would send them twice.
+ * Runs requested replays, each on one instance at a time. Replays to one destination run one after the other: if two
+ * read the same dead letters at once, they would send them twice.
  */
 export async function startReplayRunner(options: ReplayRunnerOptions): Promise<ReplayRunner> {
   const { connection, bucket, instanceId, erasures, logger, isLive, abandonedAfterMs = 15_000 } = options;
@@ -121,7 +124,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   };
 }
 
-/** An entry, and when it arrived by the clock of this process, since the writer's clock may differ. */
+/** An entry, and when it arrived, in ms of this process's clock, since the writer's clock may differ. */
 type HeardReplay = { readonly entry: BucketEntry; readonly receivedAtMs: number };
 type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
 
@@ -133,6 +136,6 @@ function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
     if (job === undefined || isOver(job)) known.delete(key);
     else open.push({ key, entry, receivedAtMs, job });
   }
-  // Ids sort by the time at which they were made.
+  // An id begins with the time at which it was created.
   return open.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));
 }

@@ -1,13 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 import { Turns } from '../../workers/worker/turns.ts';
 
-/** Pause before a turn, in ms. A turn is about 1 ms of work here, and as much for the dispatcher that delivers it. */
+/**
+ * Pause before a turn, in ms. A turn takes about 1 ms of work here, and as much in the dispatcher that delivers its
+ * events.
+ */
 const turnEveryMs = 10;
 
 /**
- * Limits what all replays of a process read and write. They take turns, with a pause before each turn: together about
- * ten megabytes per second, however many replays there are. A replay is less urgent than new events, and one that is
- * soon cancelled has queued little for its destination.
+ * Limits how much all replays of a process together read and write: they take turns, with a pause before each turn,
+ * which allows about ten megabytes per second. Replays are less urgent than new events, and a replay that is soon
+ * cancelled has queued little for its destination.
  */
 export class ReplayTurns {
   readonly #pause: () => Promise<unknown>;

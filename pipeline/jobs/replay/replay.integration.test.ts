@@ -85,7 +85,7 @@ async function isIn(id: string, state: ReplayJob['state']): Promise<boolean> {
   return (await replayStore.find(rig.destinationId, id))?.state === state;
 }
 
-/** Erases visitors, and waits until the erasure is known here. */
+/** Erases visitors, and waits until this process knows of the erasure. */
 async function erase(...visitorIds: readonly string[]): Promise<void> {
   const atMs = Date.now();
   await rig.erase(visitorIds, atMs);
@@ -176,7 +176,7 @@ test('replay: log: sends the events of a time range again, whatever their outcom
   dispatcher.retriesStored(replayTier);
   await until('all arrived again', () => sink.taken().length === 7);
   expect(sink.taken().slice(4).toSorted()).toEqual(['e0', 'e1', 'e2']);
-  // A range that ends in the future ends with the newest message.
+  // If the range ends in the future, the replay ends with the newest message.
   const open = await replay({ what: 'log', fromMs: toMs, toMs: Date.now() + 3_600_000 });
   await until('it is done', () => isDone(open.id));
   expect(await replayStore.find(rig.destinationId, open.id)).toMatchObject({ scanned: 1, queued: 1 });
@@ -323,7 +323,7 @@ test('replay: crash: events that were queued but not recorded as queued are sent
   });
   const firstSeq = events[0]?.seq ?? 0;
   const job = await replay({ what: 'dead-letters' });
-  // The state that an instance leaves if it dies while it removes queued dead letters.
+  // The state that an instance leaves if it dies while it removes dead letters that it has queued.
   const begun: ReplayJob = { ...job, state: 'running', firstSeq, nextSeq: firstSeq, endSeq: events.at(-1)?.seq ?? 0 };
   await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay({ ...begun, owner: 'test' }));
   const working = {
@@ -356,11 +356,11 @@ test('replay: crash: another instance takes over a replay without recorded progr
 test('replay: restart: a replay continues from its recorded progress', async () => {
   const dispatcher = await refuseAll(300);
   await dispatcher.stop(5_000);
-  // So that a batch of 256 has room, and the next one has not.
+  // Leaves room for a batch of 256 events, but not for the next batch.
   await fillRoom(framesWaitingMax - 3);
   await run();
   const { id } = await replay({ what: 'dead-letters' });
-  // No dispatcher reads the retry log, so the replay waits for room in the middle.
+  // No dispatcher reads the retry log, so the replay waits for room after its first batch.
   await until('it waits for room', async () => (await replayStore.find(rig.destinationId, id))?.queued === 256);
   const subject = retrySubject(rig.destinationId, replayTier);
   expect((await countBySubject(rig.connection, streams.retry, subject)).get(subject)).toBe(framesWaitingMax);

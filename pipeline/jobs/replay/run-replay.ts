@@ -29,7 +29,7 @@ import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 
 export type ReplayContext = ReplayNotesOptions & {
   readonly connection: LogConnection;
-  /** The erased visitors: none of their events is sent again. */
+  /** Tells which visitors are erased: none of their events is sent again. */
   readonly erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>;
   /** The turns in which the replay reads and writes. */
   readonly turns: Turns;
@@ -37,7 +37,7 @@ export type ReplayContext = ReplayNotesOptions & {
   readonly signal: AbortSignal;
 };
 
-/** Maximum numbers of events to send and of messages read between two notes of progress. */
+/** Maximum number of events to send, and of messages to read, between two records of progress. */
 const eventsPerBatch = 256;
 const scannedPerBatch = 500;
 
@@ -77,20 +77,20 @@ async function work(context: ReplayContext, notes: ReplayNotes): Promise<void> {
   await notes.put({ state: 'done' });
 }
 
-/** What the steps of a replay need of its context. */
+/** What the steps of a replay use from its context. */
 type Working = Pick<ReplayContext, 'connection' | 'turns' | 'signal'>;
 type Collecting = Working & Pick<ReplayContext, 'erasures'>;
 
 type Range = { readonly nextSeq: number; readonly endSeq: number };
 type Batch = {
   readonly events: readonly ReplayedEvent[];
-  /** Events of visitors that were erased since; they are not sent. */
+  /** Events of visitors who have been erased since the events were stored; they are not sent. */
   readonly erased: readonly ReplayedEvent[];
   readonly scanned: number;
   readonly nextSeq: number;
 };
 
-/** Reads on until there is enough for a write, or progress should be recorded. */
+/** Reads until there are enough events for a write, or until progress should be recorded. */
 async function collect(
   { connection, erasures, turns, signal }: Collecting,
   source: ReplaySource,
@@ -121,13 +121,16 @@ async function removeAll(connection: LogConnection, stream: string, events: read
   for (const seq of new Set(events.map((event) => event.seq))) await deleteMessage(connection, stream, seq);
 }
 
-/** Source of a replay's events. */
+/** Where a replay reads its events. */
 type ReplaySource = {
   readonly stream: string;
   readonly subject: string;
-  /** The range of the log, fixed when the replay starts: later messages, even those it causes, are not part of it. */
+  /**
+   * The range of sequences to read, fixed when the replay starts: later messages are not part of it, even those that
+   * the replay itself causes.
+   */
   range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
-  /** The events of a message to send again, with the lengths of their lines. Lazy. */
+  /** The events of a message that are to be sent again, with the lengths of their lines, read lazily. */
   events(message: StoredMessage): Iterable<ReadEvent>;
   /** Whether a message is removed from its stream once its events are in the retry log. */
   readonly isConsumed: boolean;
@@ -189,24 +192,24 @@ type ReadEvent = {
   readonly line: string | undefined;
 };
 
-/** An event of a replay and the message it is from. */
+/** An event of a replay, and the sequence of the message that contains it. */
 type ReplayedEvent = ReadEvent & { readonly seq: number };
 
 /**
- * Maximum number of replayed frames of one destination in the retry log, which all destinations share. The
+ * Maximum number of replayed frames in the retry log for one destination, because all destinations share the log. The
  * destination's thread reads one frame at a time, while its other actors wait.
  */
 export const framesWaitingMax = 64;
 const frameBytesMax = 64 * 1024;
-/** Share of the retry log above which replays wait, to leave room for events that have just failed. */
+/** Replays wait while more than this share of the retry log is used, to leave room for events that have just failed. */
 const retryLogShareMax = 0.7;
 const roomEveryMinMs = 100;
 const roomEveryMaxMs = 2_000;
 
 /**
  * Puts events into the retry log for the dispatcher of a destination, and waits while there is no room. A frame's
- * message id is a digest of its events, so that a repeated frame is a duplicate. The frame's number in the replay would
- * not do: after events were removed, the same number stands for other events.
+ * message id is a digest of its events, so that the log recognises a repeated frame as a duplicate. The number of the
+ * frame in the replay would not work as an id: once events are removed, the same number would stand for other events.
  */
 export async function queueEvents(
   { connection, turns, signal }: Working,

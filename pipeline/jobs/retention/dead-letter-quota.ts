@@ -18,14 +18,14 @@ import { createMeanSizes } from './mean-sizes.ts';
 /** The dead letters of one destination. */
 export type DeadLettersOf = {
   readonly destinationId: string;
-  /** Undefined if no live version has the destination. */
+  /** Undefined if no account's live version has the destination. */
   readonly accountId: string | undefined;
   readonly messages: number;
   readonly meanBytes: number;
 };
 
 export type DeadLetterQuotaLimits = {
-  /** Maximum bytes of all dead letters, and of the dead letters of one account. */
+  /** Maximum bytes of all dead letters (`capacity`), and of the dead letters of one account (`accountMax`). */
   readonly capacity: number;
   readonly accountMax: number;
 };
@@ -34,8 +34,9 @@ export type DeadLetterQuotaLimits = {
 export type KeptLetters = { readonly destinationId: string; readonly keep: number };
 
 /**
- * The destinations whose oldest dead letters are removed, and how many each keeps: first destinations without a live
- * version, then destinations of accounts over their quota, and within an account the largest. Pure.
+ * Returns the destinations whose oldest dead letters are to be removed, and how many letters each keeps. Destinations
+ * without a live version lose letters first, then those of accounts over their quota; within an account, the
+ * destinations with the most bytes. Pure.
  */
 export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLetterQuotaLimits): KeptLetters[] {
   const bytesOf = ({ messages, meanBytes }: DeadLettersOf): number => messages * meanBytes;
@@ -63,15 +64,18 @@ export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLet
 export type DeadLetterQuota = {
   /** Checks once, and removes the excess. */
   look(): Promise<void>;
-  /** Dead letters removed so far to make room. */
+  /** Number of dead letters removed so far to make room. */
   readonly removed: number;
   /** Number of destinations that lost dead letters in the last check. */
   readonly full: number;
 };
 
-/** Maximum number of destinations, those with the most letters, whose sizes are sampled to find the ones over a quota. */
+/**
+ * Maximum number of destinations whose letters are sampled to find those over a quota; destinations with the most
+ * letters come first.
+ */
 const sampledMax = 64;
-/** Before a destination loses letters, this many are sampled: a few large ones must not count for all. */
+/** Letters sampled of a destination before any are removed, so that a few large ones do not decide the estimate. */
 const samplesBeforeRemoval = 32;
 /** Maximum number of destinations that lose letters in one check. */
 const removedFromMax = 256;
@@ -104,13 +108,13 @@ const ingestDeadLetters: SharedStream = {
   subjectOf: (key) => key,
 };
 
-/** The quota of quarantined events, by rule and partition instead of destination. */
+/** The quota of quarantined events, which counts by rule and partition instead of by destination. */
 export const createQuarantineQuota = (connection: LogConnection, settings: QuotaSettings): DeadLetterQuota =>
   createQuota(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
 
 /**
- * The quota of dead letters: of destinations, and of ingest by account and partition. `accountOf` returns
- * the account whose live version has a destination. Letters of ingest without an account are deleted first.
+ * The quota of dead letters: those of destinations, and those of ingest by account and partition. `accountOf` returns
+ * the account whose live version has a destination. Letters of ingest without an account are removed first.
  */
 export function createDeadLetterQuota(
   connection: LogConnection,
@@ -148,7 +152,7 @@ function createQuota(
   let [removed, full] = [0, 0];
   const sample = (subject: string, { firstSeq, lastSeq }: SubjectsState, samples?: number) =>
     sizes.look(subject, firstSeq, lastSeq + 1, samples);
-  /** Mean sizes by subject; only sampled ones. */
+  /** Mean sizes by subject; contains only the subjects that were sampled. */
   const sampleMeans = async (messages: Messages, state: SubjectsState): Promise<Map<string, number>> => {
     sizes.keep(new Set(messages.keys()));
     const means = new Map<string, number>();
@@ -159,7 +163,10 @@ function createQuota(
     }
     return means;
   };
-  /** For destinations without samples the stream's mean is assumed. Scaled to add up to the size of the stream. */
+  /**
+   * Estimates what each destination holds. A destination without samples gets the stream's mean size; the results are
+   * scaled so that they add up to the size of the stream.
+   */
   const heldOf = (messages: Messages, means: ReadonlyMap<string, number>, bytes: number): DeadLettersOf[] => {
     const all = [...messages.values()].reduce((sum, count) => sum + count, 0);
     const held = [...messages].map(([subject, count]) => {
@@ -170,7 +177,7 @@ function createQuota(
     const scale = bytes / held.reduce((sum, one) => sum + one.messages * one.meanBytes, 0);
     return held.map((one) => ({ ...one, meanBytes: one.meanBytes * scale }));
   };
-  /** The destinations over their quota. More letters of each are sampled before it counts as over. */
+  /** The destinations over their quota. Before a destination counts as over, more of its letters are sampled. */
   const findOver = async (
     messages: Messages,
     state: SubjectsState,

@@ -35,7 +35,7 @@ afterEach(async () => {
   await sink.close();
 });
 
-/** Every stored event is too old to be kept as history. */
+/** With these settings every stored event is too old for history. */
 const settings: RetentionSettings = {
   everyMs: 50,
   historyMs: 1,
@@ -62,7 +62,7 @@ function start(own: Partial<RetentionSettings> = {}): void {
 const oldestSeq = async (): Promise<number | undefined> =>
   (await readNext(rig.connection, streams.events, eventsOfAccount(rig.accountId), 1))?.seq;
 
-/** Sends three frames, the second of which waits for a retry. Returns their sequences. */
+/** Sends three frames; the second then waits for a retry. Returns their sequences. */
 async function sendThree(): Promise<readonly number[]> {
   sink.answer(({ body }) => (body.includes('"waits"') ? 503 : 200));
   const dispatcher = await rig.start();
@@ -79,7 +79,7 @@ test('retention: an event that a retry refers to stays in the log until the retr
   start();
   await until('what is before it is gone', async () => (await oldestSeq()) === waits);
   sink.answer(() => 200);
-  // A dispatcher of another process, which does not have the event in memory.
+  // The dispatcher of another process does not have the event in memory.
   const other = await createDispatcherRig(nats.url, rig);
   other.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
   const second = await other.start();

@@ -1,24 +1,27 @@
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { readLast, readNext } from '../../../shared/nats/messages/subject-log.ts';
 
-/** The mean size of the messages of a subject, estimated: the log only counts them. */
+/** Estimates the mean size of the messages of a subject: the log only counts them. */
 export type MeanSizes = {
   /**
-   * Samples messages between two sequences. Returns the mean size, in bytes, of these and of earlier samples; undefined
-   * without samples.
+   * Samples messages of a subject between two sequences. Returns the mean size, in bytes, of these and earlier samples;
+   * undefined if there are no samples.
    */
   look(subject: string, fromSeq: number, toSeq: number, samples?: number): Promise<number | undefined>;
-  /** Forgets the subjects that are not among these. */
+  /** Forgets all subjects except these. */
   keep(subjects: ReadonlySet<string>): void;
 };
 
 const usualSamples = 4;
-/** All earlier samples together weigh as much as this number of new ones. */
+/** All earlier samples together have the weight of this number of new samples. */
 const earlierSamples = 4;
 
 export function createMeanSizes(connection: LogConnection, stream: string): MeanSizes {
   const known = new Map<string, number>();
-  /** Where the messages of a subject are: others may lie before, behind and between them. */
+  /**
+   * The range of sequences that contains the messages of a subject; messages of other subjects may lie before it, after
+   * it and in it.
+   */
   const spanOf = async (
     subject: string,
     fromSeq: number,
@@ -37,7 +40,8 @@ export function createMeanSizes(connection: LogConnection, stream: string): Mean
       if (span === undefined) return known.get(subject);
       let [messages, bytes] = [0, 0];
       for (let sample = 0; sample < samples; sample += 1) {
-        // In the middle of each part: the first message of a subject is read no more often than any other.
+        // Reads in the middle of each part of the range, so that the first message of the subject is not sampled more
+        // often than others.
         const seq = span.first + Math.floor(((span.last - span.first) * (sample + 0.5)) / samples);
         const found = await readNext(connection, stream, subject, seq);
         if (found === undefined) break;

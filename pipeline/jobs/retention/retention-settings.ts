@@ -12,7 +12,7 @@ export const { variables: retentionEnv, read: readRetentionSettings } = defineSe
   }),
   ...history,
   quotas: fromEnv(quotaEnv, readQuotaSettings),
-  /** Shares of the limit of EVENTS: history is removed above the first, until the stream has shrunk to the second. */
+  /** Shares of the limit of EVENTS: above `high`, history is removed until the stream has shrunk to `low`. */
   marks: { high: 0.7, low: 0.6 },
 });
 

@@ -43,11 +43,11 @@ const settings: RetentionSettings = {
   marks: { high: 0.6, low: 0.4 },
   quotas: { account: 1, all: 0.8 },
 };
-/** The sequences up to which readers were made to skip, by their names. */
+/** The sequence up to which each reader was made to skip, by the reader's name. */
 const skippedTo = new Map<string, number>();
 /** Consumers that an account's destinations should have now, by account; none by default. */
 const wanted = new Map<string, string[]>();
-/** The oldest sequence that retries of an account refer to. */
+/** The oldest sequence that an account's retries refer to, by account. */
 const referred = new Map<string, number>();
 /** Accounts whose destinations are not known yet. */
 const unknown = new Set<string>();
@@ -115,7 +115,10 @@ async function acknowledge(stream: string, name: string, filterSubject: string, 
   await pullConsumer.close();
 }
 
-/** Waits for three rounds. Each begins with a new state of the stream, by which time the previous round is over. */
+/**
+ * Waits for three rounds. Each round reads a new state of the stream when it begins, and by then the previous round is
+ * over.
+ */
 async function wholeRounds(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     const before = retention?.states.get(streams.events);
@@ -136,7 +139,7 @@ test('retention: ingest: frames that their resolver has finished are removed, an
   start();
   await until('partition 1 is empty', async () => (await left(streams.ingest, ingestSubject(1))) === 0);
   await until('partition 0 is cleaned', async () => (await left(streams.ingest, ingestSubject(0))) === 3);
-  // Counted once the log has answered.
+  // Polled, because the count changes only once the log has answered.
   await expect.poll(() => retention?.removed.get(streams.ingest)).toBe(17);
 });
 
@@ -184,7 +187,8 @@ test('retention: events: frames that a destination may not have finished stay wh
   await store(eventsSubject('c', 0), 10);
   unknown.add('b');
   start({ historyMs: 0 });
-  // No reader delays c: once its events are gone, a round of retention is under way; later rounds are complete.
+  // Account c has no readers that would delay removal. Its events may go during an incomplete round of retention; the
+  // rounds after that are complete.
   await until('c is cleaned', async () => (await left(streams.events, eventsOfAccount('c'))) === 0);
   await wholeRounds();
   expect([await left(streams.events, a), await left(streams.events, b)]).toEqual([10, 10]);
@@ -204,7 +208,7 @@ test('order of effects: references of retries are read after acknowledgements, s
   const held = gate.hold(`$JS.API.CONSUMER.LIST.${streams.events}`);
   start({ historyMs: 0 }, gated);
   await held.arrived;
-  // A dispatcher stores in its position that a retry refers to the eighth event, and acknowledges all.
+  // Meanwhile a dispatcher stores in its position that a retry refers to the eighth event, and acknowledges all events.
   referred.set('a', firstSeq + 7);
   await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
   held.release();
@@ -223,7 +227,7 @@ test('predecessor: retention that stood still before it removed events removes n
   const held = gate.hold(`$JS.API.STREAM.PURGE.${streams.events}`);
   start({ historyMs: 0 }, gated);
   await held.arrived;
-  // Another instance cleans in the meantime, and a destination is added that has read nothing yet.
+  // In the meantime a destination is added that has read nothing yet, and events are stored.
   wanted.set('a', [dispatcherConsumer('d'), dispatcherConsumer('added')]);
   await store(eventsSubject('a', 0), 3);
   held.release();
@@ -253,7 +257,7 @@ test('retention: events: a destination skips events only if it is over its quota
   start({ quotas: { account: 0.25, all: 0.8 } });
   await until('it skips', () => skippedTo.size > 0);
   expect([...skippedTo.keys()]).toEqual([dispatcherConsumer('a-down')]);
-  // 262,144 bytes are 26 frames, and a tenth less is kept.
+  // 262,144 bytes are 26 frames; a reader over its quota keeps a tenth less.
   const kept = firstSeq + 60 - 1 - (skippedTo.get(dispatcherConsumer('a-down')) ?? 0);
   expect(kept).toBeGreaterThan(8);
   expect(kept).toBeLessThan(26);
@@ -275,7 +279,7 @@ test('dead letters: an account that fills the log loses its oldest letters; othe
   await store(deadLetterSubject('quiet'), 5);
   const refusal = await store(deadLetterSubject('noisy'), 2_000, 10_000).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ reason: 'full' });
-  // Dead letters of ingest have a stream of their own, so they are stored all the same.
+  // Dead letters of ingest have a stream of their own, so they are stored although the other stream is full.
   await store(ingestDeadLetterSubject(0), 5);
   const quotas = createDeadLetterQuota(connection, { account: 0.5, all: 0.7 }, (id) => `account-of-${id}`);
   await quotas.look();
@@ -302,7 +306,7 @@ test('dead letters: the size of an account’s letters is not judged by its firs
 });
 
 test('dead letters: before an account loses letters, more of them are sampled, so that a few large ones do not count for all', async () => {
-  // The large ones are where the first samples are taken.
+  // Stores large letters at the positions of the first samples.
   for (const small of [7, 15, 15, 15, 8]) {
     await store(deadLetterSubject('mixed'), small, 500);
     if (small > 8 || small === 7) await store(deadLetterSubject('mixed'), 1, 20_000);

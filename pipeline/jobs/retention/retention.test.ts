@@ -9,10 +9,10 @@ describe('retention policy', () => {
     [[consumer(5, 3)], 5],
     [[consumer(5, 0, 2)], 5],
     [[consumer(50, 1), consumer(5), consumer(90, 7)], 5],
-    // Nothing seems to wait, but a message after the last acknowledged one may just have been stored.
+    // The consumer reports nothing waiting, but a message after the last acknowledged one may just have been stored.
     [[consumer(95)], 95],
     [[consumer(120)], 120],
-    // A consumer that was created before its first message.
+    // This consumer was created before its first message.
     [[consumer(0)], 100],
     [[consumer(0, 1)], 0],
     [[consumer(0), consumer(7)], 7],

@@ -14,13 +14,16 @@ import { passOversBySize } from './waiting-window.ts';
 import { createRetentionClock } from './retention-clock.ts';
 import type { AccountWaiting, PassOver } from './waiting-window.ts';
 
-/** The readers of waiting events, which skip those that wait too long. */
+/** The readers of waiting events; retention makes them skip events that wait too long. */
 export type WaitingReaders = {
-  /** Whether a consumer of EVENTS delivers to a destination, and so records what it skips; others only count. */
+  /**
+   * Whether a consumer of EVENTS delivers to a destination, and so records what it skips; the other consumers only
+   * gather statistics.
+   */
   delivers(consumer: string): boolean;
   /**
-   * The consumers that an account's destinations should have now. Some might not exist yet, because a restarted log
-   * server lacks them until their readers reconnect. Undefined while unknown.
+   * The consumers that an account's destinations should have now. Some of them may not exist yet: a restarted log
+   * server lacks them until their readers reconnect. Undefined while the account's destinations are unknown.
    */
   wanted(accountId: string): readonly string[] | undefined;
   /** The oldest sequence of EVENTS that retries of an account's destinations refer to. */
@@ -50,24 +53,27 @@ export type Retention = {
 
 type StreamEnd = { readonly lastSeq: number; readonly atMs: number };
 const noEnd: StreamEnd = { lastSeq: 0, atMs: -Infinity };
-/** Time after which every consumer counts a stored message as waiting, in ms. */
+/** Time after which a stored message is certainly reported as waiting by every consumer, in ms. */
 const settledMs = 1_000;
 
 /**
- * While INGEST is filled beyond this share of its limit, it is cleaned this often, in ms, because gateways count its
- * bytes as waiting events.
+ * While INGEST is filled beyond the share `ingestFilling` of its limit, it is cleaned at this interval, in ms, because
+ * gateways count its bytes as waiting events.
  */
 const ingestEveryMs = 1_000;
 const ingestFilling = 1 / 8;
 
-/** Interval at which the server looks up the sequence of an age, in ms; long, because history is counted in days. */
+/**
+ * Interval at which the server looks up the first sequence that is young enough for history, in ms. It is long, because
+ * history is counted in days.
+ */
 const ageEveryMs = 600_000;
 
 /**
  * Makes room in the log. In INGEST it removes frames that the resolver has finished. In EVENTS it removes frames that
- * every destination of the account has finished, once they are too old or room is needed. Frames that a destination has
- * not finished, or might not have because its consumer is missing, stay for the waiting time, within the account's
- * quota. Then the destination skips them, and they are history like any other.
+ * every destination of the account has finished, once they are too old or room is needed. If a destination has not
+ * finished a frame, or perhaps has not, because its consumer is missing, the frame stays for the waiting time, within
+ * the account's quota. After that the destination skips the frame, which becomes history.
  */
 export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {
   const removed = new Map<string, number>();
@@ -84,7 +90,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     ),
   );
   const sizes = createMeanSizes(connection, streams.events);
-  // Two readings of the end of EVENTS, of which the first is at least `settledMs` older than the second.
+  // Two readings of the end of EVENTS; the first is at least `settledMs` older than the second.
   let ends: readonly [StreamEnd, StreamEnd] = [noEnd, noEnd];
 
   const remove = async (stream: string, subject: string, beforeSeq: number): Promise<void> => {
@@ -108,7 +114,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     if (performance.now() - ends[1].atMs > settledMs) {
       ends = [ends[1], { lastSeq: state.lastSeq, atMs: performance.now() }];
     }
-    // The earlier of two clocks, because two machines are seldom ahead of time together.
+    // The earlier of two machines' clocks, because seldom are both ahead of time together.
     const nowMs = clock({ wallMs: Math.min(Date.now(), state.serverMs), monotonicMs: performance.now() });
     if (state.messages === 0) return;
     if (performance.now() - agedAtMs > ageEveryMs) {
@@ -181,7 +187,10 @@ export function startRetention({ connection, settings, readers, deadLetters, log
   };
 }
 
-/** Retention does not wait for a reader that only counts: its skipped frames count as acknowledged. */
+/**
+ * The consumer as retention sees it. Retention does not wait for a reader that only gathers statistics: the frames that
+ * it should skip count as acknowledged.
+ */
 function behind(
   consumer: ConsumerProgress,
   passOvers: readonly PassOver[],
@@ -194,7 +203,7 @@ function behind(
 }
 
 const isBehind = ({ waiting, unacknowledged }: ConsumerProgress): boolean => waiting + unacknowledged > 0;
-/** Number of accounts whose message sizes are sampled, those with the most waiting frames first. */
+/** Maximum number of accounts whose message sizes are sampled; accounts with the most waiting frames come first. */
 const accountsSampledMax = 64;
 
 /** Readers whose backlog is larger than their account's quota. */
@@ -241,8 +250,8 @@ async function overAge(
 }
 
 /**
- * Whether EVENTS keeps the events that an account's retries refer to: within the account's quota, and until half of the
- * room above the high mark is filled.
+ * Whether EVENTS keeps the events that an account's retries refer to. It keeps them if the account is within its quota,
+ * and half of the room above the high mark is still free.
  */
 function mayHold(
   { bytes, messages, bytesMax = Infinity }: StreamState,
@@ -281,9 +290,10 @@ function bySubject(consumers: readonly ConsumerProgress[]): Map<string, Consumer
 type WaterMarks = { readonly high: number; readonly low: number };
 
 /**
- * The sequence up to which all consumers of a subject have finished it; undefined without consumers. Acknowledgements
- * are certain, but a consumer's report that nothing waits may lack a message that was just stored. So a consumer
- * without acknowledgements counts only up to `settledSeq`, the end of the stream a while ago.
+ * The sequence up to which all consumers of a subject have finished it; undefined if there are no consumers.
+ * Acknowledgements are certain, but a consumer may report that nothing waits although a message was just stored. So a
+ * consumer without acknowledgements counts as finished only up to `settledSeq`, which was the end of the stream a while
+ * ago.
  */
 export function finishedSeq(
   consumers: readonly Pick<ConsumerProgress, 'ackedSeq' | 'waiting' | 'unacknowledged'>[],
@@ -298,9 +308,9 @@ export function finishedSeq(
 }
 
 /**
- * The first sequence to keep so that a stream above its high mark shrinks to its low mark, with messages of equal size
- * assumed. `triedFrom` is the previous result: if that did not shrink it, because a reader has not finished those
- * messages, younger history is removed.
+ * The first sequence to keep so that a stream above its high mark shrinks to its low mark, if all messages have the
+ * same size. `triedFrom` is the previous result: if the stream did not shrink then, because a reader has not finished
+ * those messages, younger history is removed.
  */
 export function keepFromBySize(
   state: Omit<StreamState, 'createdAt' | 'serverMs'>,

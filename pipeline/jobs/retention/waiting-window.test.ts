@@ -38,7 +38,7 @@ test('waiting window: the kept events fit, and an account with no more than an e
         const accountMax = capacity / 2;
         const accounts = held.map(({ meanBytes, waiting }, index) => ({
           meanBytes,
-          // Messages of the account are spread evenly up to the end of the stream.
+          // The account's messages are spread evenly up to the end of the stream.
           readers: waiting.map((frames, nth) => reader(`${index}.${nth}`, frames)),
         }));
         const passed = new Map(

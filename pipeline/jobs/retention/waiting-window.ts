@@ -16,13 +16,13 @@ export type WindowLimits = {
   readonly lastSeq: number;
 };
 
-/** A reader that is to skip up to a sequence. */
+/** A reader, and the sequence up to which it has to skip. */
 export type PassOver = { readonly reader: string; readonly upToSeq: number };
 
 /**
  * The readers with a larger backlog than their account's quota, and the sequences up to which they have to skip. The
- * slowest reader decides an account's backlog; readers that are not behind lose nothing. Messages of an account are
- * assumed to be spread evenly over the stream; the next check corrects the error. Pure.
+ * slowest reader determines an account's backlog; readers that are not behind lose nothing. The messages of an account
+ * are assumed to be spread evenly over the stream; the next check corrects the error of this assumption. Pure.
  */
 export function passOversBySize(accounts: readonly AccountWaiting[], limits: WindowLimits): PassOver[] {
   const { accountMax, capacity, lastSeq } = limits;

@@ -36,7 +36,8 @@ import { noRecorder } from '../../workers/recent/testing/no-recorder.ts';
 import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
 
 /**
- * Resolving an event of the visitor with this id crashes the thread; so does sending an event whose id contains it.
+ * Crashes the thread: when it resolves an event of the visitor with this id, and when it sends an event whose id
+ * contains this text.
  */
 export const poison = 'out-of-memory';
 
@@ -142,7 +143,7 @@ function resolveVisitors(touches: readonly VisitorTouch[]): ReturnType<VisitorSt
   return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0 });
 }
 
-/** Allocates large pieces, because the collector would scan many small ones again and again before it gives up. */
+/** Allocates large pieces: the collector would scan many small ones again and again before it fails. */
 function fillMemory(): never {
   const kept: number[][] = [];
   for (;;) kept.push(Array.from<number>({ length: 2_000_000 }).fill(Math.random()));

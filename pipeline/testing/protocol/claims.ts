@@ -1,7 +1,10 @@
 import type { Rules } from './rules.ts';
 import type { StageName, State } from './state.ts';
 
-/** The next owner of a consumer begins with its unacknowledged messages, and with the stored ids or waiting events. */
+/**
+ * The next owner of a consumer begins with the unacknowledged messages of the previous one. A resolver also begins with
+ * the stored ids, a dispatcher with the waiting events.
+ */
 export function claimAnew(after: State, name: StageName, rules: Rules): void {
   const stage = after[name];
   const { consumer: place } = stage;
@@ -14,7 +17,10 @@ export function claimAnew(after: State, name: StageName, rules: Rules): void {
   stage.owners.unshift({ claim: place.claim, held: [], ids, retried: [], last });
 }
 
-/** The ids that a resolver starts with: those in EVENTS, and the checkpoint's unless EVENTS lost its last message. */
+/**
+ * The ids that a resolver starts with: those in EVENTS, and those of the checkpoint unless EVENTS lost its last
+ * message.
+ */
 function knownIds({ checkpoint, events, removed }: State, rules: Rules): number[] {
   const isRemoved = (seq: number): boolean => removed.includes(seq);
   const inLog = events.log.flatMap(({ event }, index) => (isRemoved(index + 1) ? [] : [event]));

@@ -2,8 +2,8 @@ import { eventOf } from './state.ts';
 import type { Adding, Stage, State } from './state.ts';
 
 /**
- * A client sends its events one after the other, each again until it is acknowledged. Gateways store events and
- * acknowledge them.
+ * A client sends its events one after the other, and repeats each event until it is acknowledged. Gateways store events
+ * and acknowledge them.
  */
 export function addClients({ state, rules, size, step, fault }: Adding): void {
   for (const [visitor, number] of state.sending.entries()) {

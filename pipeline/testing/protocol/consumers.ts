@@ -5,7 +5,7 @@ import type { Adding, Consumer, Message, Stage, StageName, State } from './state
 
 const heldMax = 2;
 
-/** Owners take messages, die or are taken for dead, and are replaced. */
+/** Owners receive messages, die or are considered dead, and are replaced. */
 export function addOwners(adding: Adding, name: StageName): void {
   const { state, rules, size, step, fault } = adding;
   const { log, consumer, owners } = state[name];
@@ -72,7 +72,10 @@ function acknowledge(consumer: Consumer, seq: number): void {
 const isAcknowledged = ({ floor, acknowledged }: Consumer, seq: number): boolean =>
   seq <= floor || acknowledged.includes(seq);
 
-/** Settled messages are acknowledged, oldest first in each account, unless another message has the sequence by now. */
+/**
+ * Owners acknowledge settled messages, in each account the oldest first, unless the log has meanwhile given the
+ * sequence to another message.
+ */
 export function addAcknowledging({ state, rules, size, step }: Adding, name: StageName): void {
   for (const [index, { claim, held }] of state[name].owners.entries()) {
     for (const [at, { event, isSettled }] of held.entries()) {
@@ -90,8 +93,8 @@ export function addAcknowledging({ state, rules, size, step }: Adding, name: Sta
 }
 
 /**
- * A server restarts with files that lack the newest message. Readers reconnect, and their consumers are reset to the
- * new end.
+ * A server restarts from files that lack the newest message. Readers reconnect, and the server resets their consumers
+ * to the new end of the log.
  */
 export function addCut({ state, rules, fault }: Adding, name: StageName): void {
   if (state[name].log.length === 0) return;
@@ -107,7 +110,7 @@ export function addCut({ state, rules, fault }: Adding, name: StageName): void {
   });
 }
 
-/** Retention removes dispatched events from EVENTS, account by account, but none that a reference points to. */
+/** Retention removes dispatched events from EVENTS, account by account, but keeps events that a reference points to. */
 export function addRetention({ state, rules, fault }: Adding): void {
   for (const [index, { event }] of state.events.log.entries()) {
     const seq = index + 1;

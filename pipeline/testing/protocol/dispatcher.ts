@@ -4,7 +4,7 @@ import { idOf, isSameVisitor, ownerAt, settle } from './state.ts';
 import type { Adding, Held, Reference, State } from './state.ts';
 
 /**
- * Dispatchers send the events that they take, one event of a visitor at a time. For a failed event they store a
+ * Dispatchers send the events that they receive, one event of a visitor at a time. For a failed event they store a
  * reference in the retry log.
  */
 export function addDispatching(adding: Adding): void {
@@ -96,9 +96,10 @@ const isReadable = ({ events, removed }: State, { seq, at }: Reference): boolean
   !removed.includes(seq) && events.log[seq - 1]?.at === at;
 
 /**
- * Order of first deliveries: no event is first delivered after a later event of its visitor. Dead letters are exempt:
- * if a dispatcher dies before it has recorded the dead letter, the next one sends the event again, as a replay would.
- * Events are sent with the settings of the live version, which must be the version that decided.
+ * Checks the order of first deliveries: no event is first delivered after a later event of its visitor. Dead letters
+ * are exempt: if a dispatcher dies before it has recorded the dead letter, the next one sends the event again, as a
+ * replay would. Also checks that events are sent with the settings of the version that decided about them, which must
+ * still be live.
  */
 function deliver(next: State, { event, decidedBy }: Held | Reference): string | undefined {
   if (decidedBy !== 0 && decidedBy !== next.version) {

@@ -3,7 +3,7 @@ export type Step<State> = {
   /** Description for the trace. */
   readonly what: string;
   readonly next: State;
-  /** Whether it is a fault, which may happen but need not. */
+  /** Whether the step is a fault, which may happen but need not. */
   readonly isFault: boolean;
   /** The promise that the step breaks. */
   readonly broken?: string;
@@ -11,15 +11,19 @@ export type Step<State> = {
 
 export type Explored = {
   readonly states: number;
-  /** The shortest sequence of steps to a broken promise, and that promise; undefined: no promise can be broken. */
+  /**
+   * The shortest sequence of steps to a broken promise, followed by that promise; undefined if no promise can be
+   * broken.
+   */
   readonly trace: readonly string[] | undefined;
 };
 
 type Seen<State> = { readonly state: State; readonly from: Seen<State> | undefined; readonly what: string };
 
 /**
- * Visits every reachable state, nearest first, so that the first broken promise has the shortest trace. `atRest` judges
- * states in which only faults can happen. Throws beyond `statesMax` states: the result is then unknown.
+ * Visits every reachable state, in the order of its distance from the first, so that the first broken promise has the
+ * shortest trace. `atRest` judges states in which only faults can happen. Throws if there are more than `statesMax`
+ * states: the result is then unknown.
  */
 export function explore<State>(
   first: State,

@@ -3,12 +3,18 @@ import type { Rules } from './rules.ts';
 import { ownerAt } from './state.ts';
 import type { Adding, Change, State, Suspect } from './state.ts';
 
-/** How many dispatchers one event may crash: two for each log that contains it while its frame is not acknowledged. */
+/**
+ * Maximum number of dispatchers that one event may crash: two for each log that contains the event while its frame is
+ * not acknowledged.
+ */
 const takenDownMax = 4;
 
 type Attempt = { readonly deliver: Change; readonly fail: Change; readonly quarantine: Change };
 
-/** A dispatcher sends the next event. A poison event crashes the dispatcher each time until it is quarantined. */
+/**
+ * A dispatcher sends the next event. A poison event crashes its dispatcher each time it is sent, until it is
+ * quarantined.
+ */
 export function addAttempt(adding: Adding, index: number, suspect: Suspect, attempt: Attempt): void {
   const { state, rules, step, fault } = adding;
   const [from, number] = suspect.split(' ');

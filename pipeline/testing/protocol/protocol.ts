@@ -37,8 +37,8 @@ export function stepsFrom(state: State, rules: Rules, size: Size): readonly Step
 }
 
 /**
- * No loss: when no step is left, each acknowledged event is delivered, is a dead letter, or was lost with the end of a
- * log. Only an account for which the database writes nothing may still wait.
+ * Checks that nothing is lost: when no step is left, each acknowledged event is delivered, is a dead letter, or was
+ * lost with the end of a log. Only events of an account for which the database writes nothing may still wait.
  */
 export function lackingAtRest(state: State, size: Size): string | undefined {
   const { acknowledged, delivered, dead, destroyed, stalled } = state;

@@ -4,7 +4,8 @@ import { accountOf, ownerAt, settle } from './state.ts';
 import type { Adding, State } from './state.ts';
 
 /**
- * Resolvers write the events that they take to EVENTS, in the order of each account, except those whose id they know.
+ * Resolvers write the events that they receive to EVENTS, in the order of each account, except events whose id they
+ * know.
  */
 export function addResolving(adding: Adding): void {
   const { state, rules, size, step } = adding;
@@ -58,7 +59,7 @@ function write(next: State, index: number, at: number, event: number): string | 
   return isThere ? `TWICE: ${event} is written to EVENTS again` : undefined;
 }
 
-/** The database refuses an event for good, or stops writing for an account, perhaps forever. */
+/** The database refuses an event permanently, or stops writing for an account, perhaps forever. */
 export function addDatabase({ state, size, step, fault }: Adding): void {
   for (const { event } of state.ingest.log) {
     if (state.events.log.some((message) => message.event === event) || state.refused.includes(event)) continue;

@@ -1,6 +1,6 @@
 /**
- * The rules that keep the promises, each with the code that implements it. Each rule stands for an earlier bug: without
- * it, some trace breaks a promise.
+ * The rules that keep the promises, each with the code that implements it. Each rule corresponds to a bug of an earlier
+ * version: without the rule, some trace breaks a promise.
  */
 export type Rules = {
   /** A log's answer without a sequence is no acknowledgement (`shared/nats/publish/publish-answer.ts`). */
@@ -9,16 +9,16 @@ export type Rules = {
   readonly unfinishedFirst: boolean;
   /** The log refuses a reader that has lost the claim to a consumer (`shared/nats/consume/consumers.ts`). */
   readonly oneOwner: boolean;
-  /** A log that has lost its end resets its consumers to its new end (nats-server). */
+  /** When a log has lost its end, its consumers are reset to the new end (nats-server). */
   readonly placesPutBack: boolean;
   /** A message is identified by its sequence and its time (`shared/nats/consume/taken-messages.ts`). */
   readonly knownByTime: boolean;
   /**
-   * EVENTS accepts a resolver's message only if the last message is the one that this resolver expects
+   * EVENTS accepts a resolver's message only if the last message of EVENTS is the one that this resolver expects
    * (`pipeline/workers/resolve`).
    */
   readonly oneWriter: boolean;
-  /** A message that retention removed is not one that the log has lost (`pipeline/workers/resolve`). */
+  /** A message that retention removed does not count as lost by the log (`pipeline/workers/resolve`). */
   readonly absentIsNotLost: boolean;
   /** An account that waits does not block other accounts (`pipeline/workers/resolve`). */
   readonly accountsWaitAlone: boolean;
@@ -26,7 +26,7 @@ export type Rules = {
   readonly refusedIsLetter: boolean;
   /** A frame is acknowledged once its outcome is stored (`pipeline/workers/resolve/resolver.ts`). */
   readonly storedBeforeAcknowledged: boolean;
-  /** Events of a visitor wait for a failed earlier one (`pipeline/workers/dispatch`). */
+  /** Events of a visitor wait for an earlier event of the visitor that failed (`pipeline/workers/dispatch`). */
   readonly visitorsWait: boolean;
   /** A waiting event is identified by its position in EVENTS, not by the client's id (`pipeline/workers/dispatch`). */
   readonly namedByPlace: boolean;
@@ -45,7 +45,10 @@ export type Rules = {
    * Only a message that was alone in flight at a second crash is quarantined (`pipeline/workers/worker/suspicion.ts`).
    */
   readonly oneDeathIsNoProof: boolean;
-  /** Suspects are worked on one at a time, alone (`pipeline/workers/dispatch/sources/isolation.ts`). */
+  /**
+   * Suspects are processed one at a time, with no other message in flight
+   * (`pipeline/workers/dispatch/sources/isolation.ts`).
+   */
   readonly suspectsGoAlone: boolean;
 };
 
@@ -74,17 +77,20 @@ export const ourRules: Rules = {
 export type Faults = {
   /** A resolver or dispatcher dies, and another one claims its consumer. */
   readonly deaths: number;
-  /** A resolver or dispatcher stands still, is taken for dead, and resumes beside its successor. */
+  /** A resolver or dispatcher stands still, is considered dead, and resumes while its successor runs. */
   readonly pauses: number;
   /** A destination refuses an event, once or always. */
   readonly failures: number;
-  /** A log loses its newest message and gives its sequence to another one. */
+  /** A log loses its newest message and gives the message's sequence to another message. */
   readonly cuts: number;
   /** The log has no quorum for a while. */
   readonly outages: number;
   /** An answer to a publish does not arrive. */
   readonly silences: number;
-  /** An event crashes its dispatcher, and from then on each time it is sent, from EVENTS or by a reference. */
+  /**
+   * An event crashes its dispatcher, and crashes a dispatcher again each time it is sent, from EVENTS or by a
+   * reference.
+   */
   readonly poisons: number;
   /** The database always refuses an event. */
   readonly refusals: number;

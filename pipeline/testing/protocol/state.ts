@@ -12,14 +12,14 @@ export type Consumer = {
   /** Claim of its owner. */
   claim: number;
   floor: number;
-  /** Acknowledged above the floor. */
+  /** Sequences above the floor that are acknowledged. */
   acknowledged: number[];
   handedOut: number;
-  /** Delivered to a process that died; will be redelivered at some time. */
+  /** Sequences that were delivered to a process that died; they will be redelivered at some time. */
   late: number[];
 };
 
-/** The version that decided about an event; 0 if each attempt decides again. */
+/** The version that decided about an event; 0 if the event is decided again at each attempt. */
 type Decided = { readonly decidedBy: number };
 
 export type Held = Message & Decided & { readonly seq: number; isSettled: boolean };
@@ -31,9 +31,12 @@ export type Reference = Message & Decided & { readonly seq: number };
 export type Owner = {
   readonly claim: number;
   held: Held[];
-  /** Ids that a resolver knows, or events that wait in the retry log as far as a dispatcher knows, in order. */
+  /**
+   * For a resolver, the ids that it knows. For a dispatcher, the events that wait in the retry log as far as it knows,
+   * in order.
+   */
   ids: number[];
-  /** Delivered by a retry, and still in the retry log. */
+  /** Events that a retry has delivered, and that are still in the retry log. */
   retried: number[];
   /** When the last message of EVENTS was stored, as far as a resolver knows. */
   last: number;
@@ -46,10 +49,10 @@ export type StageName = 'ingest' | 'events';
 export type Suspect = `${'events' | 'retry'} ${number}`;
 
 export type State = {
-  /** By visitor: the number of the event that its client sends now or next. */
+  /** For each visitor, the number of the event that its client is sending or will send next. */
   sending: number[];
   acknowledged: number[];
-  /** Lost with the end of a log. */
+  /** Events that were lost with the end of a log. */
   destroyed: number[];
   hasQuorum: boolean;
   /** Publishes that a leader without a quorum has seen. */
@@ -58,17 +61,17 @@ export type State = {
   events: Stage;
   /** Sequences of EVENTS that retention removed. */
   removed: number[];
-  /** The ids that resolvers have written, up to a message of EVENTS. */
+  /** The ids that resolvers had written when EVENTS ended with the message `seq`. */
   checkpoint: { readonly seq: number; readonly at: number; readonly ids: readonly number[] };
-  /** Events that the database refuses, and accounts for which it writes nothing. */
+  /** Events that the database refuses (`refused`), and accounts for which it writes nothing (`stalled`). */
   refused: number[];
   stalled: number[];
   /** The version that is live. */
   version: number;
-  /** The retry log: events to retry, each followed by the waiting events of its visitor. */
+  /** The retry log: events to retry, and events that wait for an earlier event of their visitor. */
   waiting: Reference[];
   dead: number[];
-  /** Events that crash their dispatcher, and how often they did. */
+  /** Events that crash their dispatcher, and the number of dispatchers that crashed. */
   poison: number[];
   takenDown: number;
   /** Messages in flight when a poison event crashed a dispatcher. */
@@ -77,7 +80,7 @@ export type State = {
   quarantined: Suspect[];
   /** Quarantined messages that are stored as dead letters. */
   letters: Suspect[];
-  /** First deliveries, in their order. */
+  /** Events in the order of their first deliveries. */
   delivered: number[];
   clock: number;
   left: Record<keyof Faults, number>;
@@ -101,7 +104,7 @@ const visitorOf = (event: number): number => Math.floor(event / visitorStep);
 export const isSameVisitor = (event: number, other: number): boolean => visitorOf(event) === visitorOf(other);
 export const accountOf = (event: number, { hasAccountEach }: Size): number =>
   hasAccountEach === true ? visitorOf(event) : 0;
-/** The id that its client gave an event. */
+/** The id that the client gave the event. */
 export const idOf = (event: number, { sharesIds }: Size): number => (sharesIds === true ? event % visitorStep : event);
 
 export function firstState({ visitors }: Size, faults: Faults): State {
@@ -147,7 +150,7 @@ export function settle(owner: Owner, at: number): void {
   owner.held = owner.held.map((one, place) => (place === at ? { ...one, isSettled: true } : one));
 }
 
-/** All steps that `add` finds possible in a state. */
+/** Collects all steps that `add` finds possible in a state. */
 export function collectSteps(
   state: State,
   rules: Rules,
@@ -174,7 +177,7 @@ export function collectSteps(
   return found;
 }
 
-/** Removes replaced owners with nothing in flight: their next request is refused, and they end. */
+/** Removes replaced owners that have nothing in flight: the log refuses their next request, and they end. */
 function forgetIdle({ ingest, events }: State): void {
   ingest.owners = ingest.owners.filter(({ held }, index) => index === 0 || held.length > 0);
   events.owners = events.owners.filter(({ held, ids }, index) => index === 0 || held.length + ids.length > 0);

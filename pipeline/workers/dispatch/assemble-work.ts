@@ -14,7 +14,7 @@ import type { RoundBudget } from './sources/round-budget.ts';
 import { Quarantine } from './sources/quarantine.ts';
 import { Sources } from './sources/sources.ts';
 
-/** The concerns of a dispatcher, which its loop calls one after the other. */
+/** The tasks of a dispatcher, which its loop performs one after the other. */
 export type DispatcherWork = {
   readonly budget: RoundBudget;
   readonly writes: PendingWrites;
@@ -27,7 +27,7 @@ export type DispatcherWork = {
 
 type Loop = { readonly lifecycle: Lifecycle; wake(): void };
 
-/** Assembles the concerns of a dispatcher. Nothing starts before the sources do. */
+/** Assembles the tasks of a dispatcher. Nothing starts before the sources start. */
 export function assembleWork(
   options: DispatcherOptions,
   counts: DispatcherCounts,

@@ -15,7 +15,7 @@ import type { ProviderEvent } from '../../../shared/sources/sdk/provider-event.t
 import type { DispatchTarget } from './admission/dispatch-target.ts';
 import type { FetchUrls } from './fetch-settings.ts';
 
-/** Compiles a source whose notices are followed: which events it gets, and the request for each. */
+/** Compiles a source whose notices are followed: which events its dispatcher gets, and the request for each. */
 export function compileFetch(
   config: LiveConfig,
   destination: PublishedDestination,
@@ -40,7 +40,10 @@ export function compileFetch(
   }
 }
 
-/** No rule of the account applies: fetching a source's own event does not dispatch it. */
+/**
+ * The account's rules do not apply: fetching the content of a source's own event does not send the event to a
+ * destination.
+ */
 function planOf(destination: PublishedDestination): DispatchPlan {
   return {
     destination,

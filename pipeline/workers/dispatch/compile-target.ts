@@ -12,7 +12,7 @@ import { SecretError, isSealed, settingContext } from '../../../shared/contracts
 import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
 import type { DispatchTarget } from './admission/dispatch-target.ts';
 
-/** Compiles a published destination: its rules, and its kind made ready with opened secrets. */
+/** Compiles a published destination: its rules, and its kind, prepared with the opened secrets. */
 export function compileTarget(
   config: LiveConfig,
   destination: PublishedDestination,

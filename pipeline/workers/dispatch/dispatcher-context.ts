@@ -32,19 +32,19 @@ export type DispatcherOptions = {
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
-  /** The thread's budgets of each account's rules in a round. */
+  /** The budgets of the thread for each account's rules in a round. */
   readonly roundBudgets: RoundBudgets;
-  /** The thread's limits of frames that a dispatcher may hold. */
+  /** The limits of the thread for the frames that a dispatcher may hold. */
   readonly frameQuotas: FrameQuotas;
   /** The thread's cache of frames that several dispatchers of an account read. */
   readonly openedFrames: OpenedFrames;
   /** The thread's cache of events that retries refer to. */
   readonly referencedEvents: ReferencedEvents;
-  /** The use of the retry log, as the thread knows it. */
+  /** How full the retry log is, as far as the thread knows. */
   readonly retryUse: () => RetryUse;
   /** The erasures and withdrawals that the thread follows. */
   readonly erasures: Erasures;
-  /** The thread's table of the regions of addresses. */
+  /** Maps IP addresses to regions; the thread shares one table. */
   readonly regions: GeoRegions;
   /** Called with every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
@@ -52,6 +52,6 @@ export type DispatcherOptions = {
   readonly logger: Logger;
   /** Records the frames in flight in the thread's black box. Called before each piece of work. */
   beginTurn(frames?: FramesAtWork): void;
-  /** Frames suspected since an earlier actor died with its thread. */
+  /** Frames that are suspected because an earlier actor died with its thread while it worked on them. */
   readonly suspicion: Suspicion;
 };

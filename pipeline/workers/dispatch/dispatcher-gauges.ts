@@ -2,7 +2,7 @@ import type { DispatcherWork } from './assemble-work.ts';
 import type { DispatcherParts } from './dispatcher-parts.ts';
 import type { DispatcherGauge } from './dispatcher-stats.ts';
 
-/** The present values of a dispatcher's gauges. */
+/** The current values of a dispatcher's gauges. */
 export function readGauges(
   { inbox, sending, visitorOrder, health, retryQuota }: DispatcherParts,
   { flow, admission }: DispatcherWork,

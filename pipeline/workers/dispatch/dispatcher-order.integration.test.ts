@@ -50,7 +50,10 @@ async function store(frames: number): Promise<string[][]> {
   return stored;
 }
 
-/** Events of acknowledged frames that are neither in the retry log nor delivered, read in the order events move. */
+/**
+ * Events of acknowledged frames that are neither in the retry log nor delivered. Reads in the order in which events
+ * move, so that no event is missed on its way.
+ */
 async function lostOf(frames: readonly (readonly string[])[]): Promise<string[]> {
   const acknowledged = await rig.acknowledged();
   const waiting = (await rig.retryRecords()).map(({ eventId }) => eventId);
@@ -59,7 +62,7 @@ async function lostOf(frames: readonly (readonly string[])[]): Promise<string[]>
   return ids.filter((id) => !kept.has(id));
 }
 
-/** Waits grow up to the third failure only, since on a slow machine an event may fail more often. */
+/** Waits grow only up to the third failure, since on a slow machine an event may fail more often. */
 const shortRetries: typeof quickRetries = (windowMs, pauseMs) => {
   const policy = quickRetries(windowMs, pauseMs);
   return (failed, random) => {
@@ -70,7 +73,7 @@ const shortRetries: typeof quickRetries = (windowMs, pauseMs) => {
 };
 
 const visitorOf = (id: string): string => id.slice(0, id.indexOf('-'));
-/** The ids grouped by visitor, in their order for each. */
+/** The ids grouped by visitor; the order within each visitor stays. */
 const byVisitor = (ids: readonly string[]): string[] =>
   ids.toSorted((one, other) => visitorOf(one).localeCompare(visitorOf(other)));
 const unanswered = (): number => sink.requests.at(-1)?.concurrent ?? 0;
@@ -88,14 +91,15 @@ test('order when a dispatcher ends: cut off from the log, as by a kill: the succ
     void mortal.stop(0);
   }
   const before = sink.requests.length;
-  // Longer than the test: the successor does not wait until the log redelivers the frames of its predecessor.
+  // The wait for an acknowledgement is longer than the test: the successor must not wait until the log redelivers the
+  // frames of its predecessor.
   await rig.start({ concurrency, ackWaitMs: 3_600_000 });
   await until('the first one is asked for', () => sink.requests.length > before);
   await store(10);
   await rig.idle();
   const { missing, repeated, outOfOrder } = ledger.compare(sink);
   expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
-  // Events that were in flight, or were answered after the position was last stored.
+  // Only events that were in flight, or were answered after the position was last stored, are repeated.
   expect(repeated).toBeLessThanOrEqual(4 * concurrency * 5);
 });
 
@@ -151,7 +155,7 @@ test('order when a dispatcher ends: while one event hangs, events behind it are 
   if (first !== undefined) await rig.send([first]);
   sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
   const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
-  // The one request hangs longer than the other events can take on any machine.
+  // One request hangs for longer than the other events can take on any machine.
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 110_000, totalTimeoutMs: 120_000 };
   const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20, sender }, 'one', own);
   for (let frame = 0; frame < 150; frame += 1)
@@ -162,7 +166,7 @@ test('order when a dispatcher ends: while one event hangs, events behind it are 
   mortal.done.catch(() => undefined);
   void mortal.stop(0);
   sink.answer(() => 200);
-  // On another instance, which finds the position that the first one stored.
+  // The next dispatcher runs on another instance, and finds the position that the first one stored.
   const next = await rig.start({}, 'two');
   await rig.idle();
   expect(sink.requests).toHaveLength(150 * 19 + 2);
@@ -170,7 +174,8 @@ test('order when a dispatcher ends: while one event hangs, events behind it are 
 });
 
 test('order when a dispatcher ends: while a breaker opens and closes, each event stays in a log until delivered, once and in visitor order', async () => {
-  // So many visitors that the breaker opens before each of them has had a failure: untouched frames are handed back.
+  // There are so many visitors that the breaker opens before each of them has had a failure, so untouched frames are
+  // handed back.
   ledger = createLedger(100);
   let failing = false;
   const dispatcher = await rig.start({ concurrency, retryPolicyOf: shortRetries });

@@ -23,7 +23,7 @@ import { Inbox, placeOf } from './sources/inbox.ts';
 import { takeOver } from './take-over.ts';
 import type { TakenOver } from './take-over.ts';
 
-/** The parts of a dispatcher after it has taken its destination over. */
+/** The parts of a dispatcher once it has taken over its destination. */
 export type DispatcherParts = Omit<TakenOver, 'position'> &
   RetryLog & {
     readonly order: DeliveryOrder;
@@ -31,7 +31,7 @@ export type DispatcherParts = Omit<TakenOver, 'position'> &
     readonly taken: OwnedPosition['taken'];
     readonly inbox: Inbox;
     readonly opener: FrameOpener;
-    /** The frames that the dispatcher may hold. */
+    /** Limits the frames that the dispatcher may hold. */
     readonly frameQuota: FrameQuota;
     readonly sending: Sending;
     readonly outbox: Outbox;
@@ -63,7 +63,7 @@ export async function openDispatcherParts(
   }
 }
 
-/** The parts for events in flight and for their stored state. */
+/** The parts that hold events in flight and their stored state. */
 type Keeping = {
   readonly order: DeliveryOrder;
   readonly frames: FramesInFlight;

@@ -29,18 +29,21 @@ export const framesBytes = {
 };
 
 export const { variables: dispatcherEnv, read: readDispatcherSettings } = defineSettings({
-  /** Requests in flight to one destination. */
+  /** Maximum number of requests in flight to one destination. */
   concurrency: fromEnv({
     DISPATCH_CONCURRENCY: count('Requests in flight to one destination', 64, { maximum: 1_024 }),
   }),
-  /** How long a batch that is not full waits for more events while others are in flight. */
+  /** How long a batch that is not full waits for more events while other requests are in flight, in ms. */
   lingerMs: 5,
-  /** Events that one destination holds in memory before it fetches no more. */
+  /** A destination that holds this many events in memory fetches no more. */
   eventsHeldMax: 4_096,
   bytesHeldMax: fromEnv(framesBytes, (env) => Math.ceil(env.DISPATCH_FRAMES_BYTES_MAX * heldFraction)),
-  /** Frames that are fetched and not started. */
+  /** Maximum number of frames that are fetched but not started. */
   framesBufferedMax: 32,
-  /** Frames that may be delivered after the oldest unfinished one; then the destination waits for that one. */
+  /**
+   * Frames that may be delivered after the oldest unfinished frame; the destination then waits until that frame is
+   * finished.
+   */
   framesAheadMax: 4_096,
   ackWaitMs: fromEnv({
     DISPATCH_ACK_WAIT_MS: count(
@@ -68,16 +71,22 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
     }),
     maxMs: 600_000,
   },
-  /** Waiting events of one destination with order `visitor`. Past any of these bounds no fresh events are taken. */
+  /**
+   * Limits of the waiting events of one destination with order `visitor`. Once any of them is reached, the destination
+   * takes no fresh events until fewer wait.
+   */
   order: {
     /** Visitors with an event to be retried. */
     visitorsMax: 100_000,
-    /** Events that wait for an earlier event of their visitor. */
+    /** Events that wait for an earlier event of the same visitor. */
     eventsMax: 200_000,
     /** Half of the destination's quota in the retry log. */
     bytesMax: fromEnv(retryBytes, (env) => env.DISPATCH_RETRY_BYTES_MAX / 2),
   },
-  /** How often the retry log is checked for lost heads, in ms. */
+  /**
+   * Interval at which the retry log is checked for lost heads, in ms. A head is the failed event for which its
+   * visitor's other events wait.
+   */
   lostHeadsEveryMs: 60_000,
   /** Quotas of the retry log: bytes of one destination, and the fractions of the log for one account and for all. */
   retryQuota: {
@@ -86,20 +95,23 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
     all: fromEnv(quotaEnv, (env) => readQuotaSettings(env).all),
   },
   /**
-   * Bytes of the events of one request, with their visitors; a larger event has a request of its own. Building a
-   * request takes its thread some milliseconds per MiB.
+   * Maximum bytes of the events of one request, with their visitors; a larger event has a request of its own. Building
+   * a request occupies its thread for some milliseconds per MiB.
    */
   requestBytesMax: 512 * kibibyte,
   /**
-   * Work that the rules of a destination may do for one event, and again the templates of its request, in characters
-   * read or written, some nanoseconds each. An event that needs more becomes a dead letter.
+   * Limit of the work of a destination's rules for one event, and separately of the templates of its request, in
+   * characters read or written; a character takes some nanoseconds. An event that needs more becomes a dead letter.
    */
   eventWorkMax: 2_000_000,
   sender: {
-    /** Connections of one thread to one scheme, host and port; a destination without any gets one beyond this limit. */
+    /**
+     * Maximum number of connections of one thread to one scheme, host and port; a destination that has no connection
+     * gets one beyond this limit.
+     */
     connectionsMax: 256,
     connectTimeoutMs: 3_000,
-    /** Time in which a destination must begin to answer. */
+    /** Time in which a destination must begin to answer, in ms. */
     headersTimeoutMs: 10_000,
     totalTimeoutMs: fromEnv(requestTimeoutEnv, readRequestTimeoutMs),
   },

@@ -39,7 +39,7 @@ export const dispatcherCounters = {
   log_retries: 'Times a write to the retry or dead-letter log was retried',
 } as const;
 
-/** Present values of a dispatcher, by their names in `stats()`. */
+/** Current values of a dispatcher, by their names in `stats()`. */
 export const dispatcherGauges = {
   undelivered_age_seconds:
     'Time since the gateway accepted the oldest new event that is in flight and not settled; 0 if there is none. Retries do not count',

@@ -103,7 +103,7 @@ test('dispatcher: retry: a failing event does not delay its frame or fresh event
   await rig.send([{ id: 'bad1' }, ...numbered(5)]);
   await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4']);
-  // It always fails. By now it may be in two tiers, since the earlier one is emptied a while later.
+  // `bad1` always fails. It may be in two tiers for a while, since its earlier tier is emptied later.
   expect(new Set((await rig.retryRecords()).map(({ eventId }) => eventId))).toEqual(new Set(['bad1']));
 });
 
@@ -126,7 +126,7 @@ test('dispatcher: Retry-After: the next attempt is not made before the requested
   await rig.send([{ id: 'a' }]);
   await until('it arrived', () => sink.taken().length === 1);
   const [first, second] = sink.requests;
-  // A later request is fine on a slow machine. Both times are of this process, in whole ms.
+  // The second request may be later on a slow machine. Both times are measured by this process, in whole ms.
   expect(second?.atMs).toBeGreaterThan((first?.atMs ?? 0) + afterS * 1_000 - 10);
 });
 
@@ -564,7 +564,7 @@ test('dispatcher: frames: with a small limit it fetches one frame at a time, and
     await wait(200);
     return (await rig.handedOut()) === before;
   });
-  // One frame in flight, one requested before the first was taken, and perhaps a third on its way.
+  // One frame is in flight, one was requested before the first was taken, and a third may be on its way.
   expect(await rig.handedOut()).toBeLessThanOrEqual(3);
   await dispatcher.stop(0);
   sink.answer(() => 200);
@@ -588,9 +588,9 @@ test('dispatcher: stop: does not wait for a destination that hangs', async () =>
 test('dispatcher: requests that end all at once are settled over several rounds, within the budget of the account', async () => {
   const [atOnce, settledInARoundMax] = [32, 8];
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000 };
-  // Allows two or three failures in a round.
+  // This limit allows two or three failures in a round.
   const dispatcher = await rig.start({ eventWorkMax: 10_000, sender });
-  // The more the destination answers, the more requests it gets at a time.
+  // The more requests the destination answers, the more it gets at a time.
   await rig.send(numbered(200));
   await rig.idle();
   sink.answer(() => 'hang');

@@ -21,17 +21,17 @@ import { paced } from './sources/pacing.ts';
 import type { Taken } from './sources/untried.ts';
 
 export type DispatcherActor = Actor & {
-  /** A new version may have changed the target. */
+  /** Call when a new version may have changed the target. */
   reconfigured(): void;
-  /** Another process stored a replay in a tier of the retry log. */
+  /** Call when another process has stored a replay in a tier of the retry log. */
   retriesStored(tier: number): void;
   /** Skips the events of the account's log up to a sequence, and records them as skipped. Never rejects. */
   passOver(upToSeq: number): Promise<void>;
 };
 
 /**
- * Starts the dispatcher of one destination. The setting `order` never changes within a dispatcher: if a version changes
- * it, the dispatcher stops, and the next one starts from the log.
+ * Starts the dispatcher of one destination. A dispatcher keeps its setting `order`: if a version changes the setting,
+ * the dispatcher stops, and the next one starts from the log.
  */
 export async function startDispatcher(options: DispatcherOptions): Promise<DispatcherActor> {
   const counts = createDispatcherCounts();
@@ -62,11 +62,11 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
 
 /** Cost of a request without its events, in units of work. */
 const requestUnits = 4_000;
-/** Cost of an event that is decided again, without the work of its rules. */
+/** Cost of deciding an event again, without the work of its rules. */
 const decidedAgainUnits = 100;
-/** How often to check conditions without a signal: room in the retry log, the end of draining. */
+/** Interval at which conditions without a signal are checked, in ms: room in the retry log, the end of draining. */
 const checkEveryMs = 100;
-/** Time for the work in progress before a new `order` applies, in ms. */
+/** Time that work in progress has to finish before a new `order` applies, in ms. */
 const orderChangeMs = 15_000;
 
 /**
@@ -148,9 +148,9 @@ export class Dispatcher {
   }
 
   /**
-   * Sends no more events of the account's log, and waits at most `deadlineMs` for answers to requests in flight: if
-   * all arrive, the next dispatcher sends nothing twice. Frames of the retry log that were started are finished, as
-   * long as no other process can own the destination. A second call does not wait longer.
+   * Sends no more events of the account's log, and waits at most `deadlineMs` for answers to requests in flight: if all
+   * arrive, the next dispatcher sends nothing twice. Frames of the retry log that were started are finished, as long as
+   * no other process can own the destination. A second call does not extend the wait.
    */
   stop(deadlineMs: number): Promise<void> {
     return this.#lifecycle.end('stopped', deadlineMs);
@@ -173,7 +173,7 @@ export class Dispatcher {
     }
   }
 
-  /** A version with another `order` ends the dispatcher; this turn continues and takes nothing more from the log. */
+  /** If a version has another `order`, ends the dispatcher; this turn continues and takes nothing more from the log. */
   #followOrder(target: DispatchTarget | undefined): void {
     const { order } = this.#parts;
     const isOther = (target?.prepared?.order ?? order) !== order;
@@ -187,7 +187,7 @@ export class Dispatcher {
     return isChecking ? Math.min(nextMs, checkEveryMs) : nextMs;
   }
 
-  /** Decides events while there are too few to send. Deciding earlier would only take memory. */
+  /** Decides events while too few are ready to be sent. Deciding them earlier would only take memory. */
   #decideEvents(target: DispatchTarget | undefined): void {
     const { flow, sources, settlement } = this.#work;
     if (!flow.canDecide(target)) return;
@@ -219,7 +219,7 @@ export class Dispatcher {
     return false;
   }
 
-  /** Sends the next requests, and after each decides more events. Returns whether it sent any. */
+  /** Sends the next requests, and decides more events after each. Returns whether it sent any request. */
   #send(target: DispatchTarget | undefined): boolean {
     if (target?.prepared === undefined || !this.#lifecycle.isAtWork || !this.#work.admission.isCurrent) return false;
     if (!this.#parts.pullConsumer.isCurrent) {
@@ -244,7 +244,7 @@ export class Dispatcher {
     });
   }
 
-  /** Decides an event of the lanes again, before its request, if its decision no longer holds. */
+  /** Decides a waiting event again, just before its request, if the earlier decision no longer holds. */
   #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
     const { admission, budget } = this.#work;
     if (admission.isDecided(item, target)) return 'take';
@@ -254,12 +254,12 @@ export class Dispatcher {
     }
     budget.spend(decidedAgainUnits);
     if (this.#isToBeSent(item, target)) return 'take';
-    // Leaves room for other dispatchers.
+    // Continues in a later round, which leaves time for other dispatchers.
     this.#ringOnce();
     return 'leave';
   }
 
-  /** Answers that arrive in one round of the event loop are settled together. */
+  /** Settles the batch once it is answered; answers that arrive in one round of the event loop are settled together. */
   #follow(batch: Batch): void {
     const { budget, settlement } = this.#work;
     budget.spend(requestUnits + batch.bytes);
@@ -269,7 +269,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** Asks the log whether another process owns the destination by now. Call after a standstill of this process. */
+  /** Asks the log whether another process now owns the destination. Call after a standstill of this process. */
   #confirm(): void {
     if (this.#isConfirming || !this.#lifecycle.isRunning) return;
     this.#isConfirming = true;
@@ -279,7 +279,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** Whether everything sent is settled, and no more may be sent. */
+  /** Whether everything that was sent is settled, and nothing more may be sent. */
   #isDrained(): boolean {
     const { sending, pullConsumer } = this.#parts;
     const { writes, sources } = this.#work;

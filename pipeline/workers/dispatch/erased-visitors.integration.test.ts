@@ -33,7 +33,7 @@ const bodiesFrom = (n: number): string =>
     .map(({ body }) => body)
     .join('\n');
 
-/** Announces an erasure, and waits until the rig knows it. */
+/** Announces an erasure, and waits until the rig knows of it. */
 async function erase(visitorId: string, atMs = Date.now()): Promise<void> {
   await rig.erase([visitorId], atMs);
   const isKnown = (): boolean => rig.erasures.isErased(rig.accountId, { visitorId, receivedAtMs: atMs });

@@ -93,7 +93,7 @@ const sourceWith = (token: string): SnapshotEntity => ({
   accessToken: secrets.seal(token, accessTokenContext(accountId, sourceId)),
 });
 
-/** The events stored in INGEST, of all partitions. */
+/** All events stored in INGEST, with their partitions. */
 async function takenIn(): Promise<(Envelope & { readonly partition: number })[]> {
   const found: (Envelope & { readonly partition: number })[] = [];
   for (let partition = 0; partition < partitions; partition += 1) {
@@ -139,7 +139,7 @@ test('notices: each lead is fetched with the token and stored as an event, whate
     const id = path.split('/').at(-1) ?? '';
     asked.set(id, (asked.get(id) ?? 0) + 1);
     if (headers.authorization !== 'Bearer new-token') return graphError(400, 190);
-    // Rate-limited at the first request only.
+    // The first request for this lead exceeds the rate limit.
     if (id === '1002' && asked.get(id) === 1) return graphError(400, 80_005);
     if (id === '1003') return graphError(400, 100, 33);
     if (id === '1004') return { status: 200, body: '{"id":"1004"}' };
@@ -227,7 +227,7 @@ test('notices: each lead is fetched with the token and stored as an event, whate
     },
   });
   expect(second?.id).toBe('facebookleadads:lead:1002');
-  // Events of a visitor are in one partition.
+  // All events of a visitor are in the same partition.
   expect(first?.partition).toBe(partitionOf(accountId, { email: 'ada.1001@example.com', distinctId: 'x' }, partitions));
   expect(new Map(await deadLetters())).toEqual(
     new Map([

@@ -23,7 +23,7 @@ function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, own)] });
 }
 
-/** Limits a stream to its present bytes and a few KiB, and fills these with another message. */
+/** Limits a stream to its present bytes plus 4 KiB, and fills these with another message. */
 async function fill(stream: string, subject: string): Promise<void> {
   const { jsm } = rig.connection[client];
   const { bytes } = await readStreamState(rig.connection, stream);
@@ -105,6 +105,6 @@ test('full retry log: the limit of a destination bounds its bytes in the log, ev
     return performance.now() > untilMs;
   });
   expect(bytesSeen).toBeGreaterThan(bytesMax / 4);
-  // The heads of messages come in addition.
+  // The allowance of a tenth is for the headers of messages.
   expect(bytesSeen).toBeLessThan(bytesMax * 1.1);
 });

@@ -18,7 +18,7 @@ function control(type: number, size: number): Buffer {
   return type < 8 ? Buffer.from([(type << 5) | size]) : Buffer.from([size, type - 7]);
 }
 
-/** Encodes a value of up to 28 bytes or entries as in https://maxmind.github.io/MaxMind-DB. */
+/** Encodes a value of up to 28 bytes or entries, as specified in https://maxmind.github.io/MaxMind-DB. */
 function encode(value: Value, numberType: number = types.uint16): Buffer {
   if (typeof value === 'string') return Buffer.concat([control(types.text, value.length), Buffer.from(value)]);
   if (typeof value === 'number') {

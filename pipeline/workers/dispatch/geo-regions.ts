@@ -5,13 +5,13 @@ import type { Region } from '../../../shared/routing/consent/region.ts';
 import { unknownRegion } from '../../../shared/routing/consent/region.ts';
 import { CannotStartError } from '../../../shared/runtime/cannot-start.ts';
 
-/** The region of a visitor's address. */
+/** Finds the region of a visitor's IP address. */
 export type GeoRegions = { regionOf(address: string): Region };
 
 /** Without a database every region is unknown. */
 export const noGeoRegions: GeoRegions = { regionOf: () => unknownRegion };
 
-/** Addresses whose region is remembered, at most: many events of a visitor come from one address. */
+/** Maximum number of addresses whose region is cached: many events of a visitor come from one address. */
 const rememberedMax = 10_000;
 
 /** Opens a database of countries or cities in MaxMind's format, and reads it again when the file changes. */
@@ -20,21 +20,21 @@ export async function openGeoRegions(path: string | undefined): Promise<GeoRegio
   const reader = await openReader(path, true);
   return {
     regionOf(address) {
-      // The reader would accept text that is no address.
+      // The reader would accept text that is not an IP address.
       const version = isIP(address);
       if (version === 0 || version > reader.metadata.ipVersion) return unknownRegion;
       try {
         const found = reader.get(address);
         return { country: found?.country?.iso_code ?? '', state: found?.subdivisions?.[0]?.iso_code ?? '' };
       } catch {
-        // A damaged part of the database: the region is unknown, and counts as covered.
+        // This part of the database is damaged. An unknown region counts as covered.
         return unknownRegion;
       }
     },
   };
 }
 
-/** Throws CannotStartError if there is no such database at the path. */
+/** Throws CannotStartError if the file at the path is not a database in MaxMind's format. */
 export async function checkGeoDatabase(path: string | undefined): Promise<void> {
   if (path !== undefined) await openReader(path, false);
 }

@@ -48,7 +48,7 @@ function gate() {
   return { opened, open };
 }
 
-/** Versions after which the destination gets none of these tests' events, and how health counts such an event. */
+/** Versions in which the destination gets none of the events of these tests, and how health counts such an event. */
 const stops: readonly (readonly [string, () => TestCollections, 'stopped' | 'globalStop' | undefined])[] = [
   ['a mapping that stops', () => versionOf('v2', {}, { mappings: [mapping({ action: 'stop' })] }), 'stopped'],
   [
@@ -159,7 +159,7 @@ test('live version: each request is made by a single version, the version that i
     liveAt.push(live);
     const { opened, open } = gate();
     answers.push(open);
-    // Some requests fail, so that at each change events are in lanes, wait for retries, and are parked.
+    // Some requests fail, so that at each change some events are in lanes, some wait for retries, and some are parked.
     const isFailing = live < lastVersion && sink.requests.length % 3 === 0;
     return opened.then(() => (isFailing ? 503 : 200));
   });

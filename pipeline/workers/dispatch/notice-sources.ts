@@ -4,14 +4,17 @@ import { publishedDestinations } from '../../../shared/routing/published-destina
 import { findSourceKind } from '../../../shared/sources/registry.ts';
 
 /**
- * The destinations of an account's live version, and its sources whose notices are followed. To a dispatcher such a
- * source is a destination too, which gets only the source's own events.
+ * The destinations of an account's live version, and its sources whose notices are followed. For a dispatcher, such a
+ * source is a destination that gets only the source's own events.
  */
 export function dispatchedTo(config: LiveConfig): PublishedDestination[] {
   return [...publishedDestinations(config), ...noticeSources(config)];
 }
 
-/** The sources with a token for fetching; also unreadable ones, so that their position in the log is kept. */
+/**
+ * The sources that have a token for fetching. Unreadable sources are included, so that their position in the log is
+ * kept.
+ */
 export function noticeSources({ accountId, collections, unreadable }: LiveConfig): PublishedDestination[] {
   const known = collections.sources
     .filter(({ type, accessToken }) => fetches(type, accessToken))

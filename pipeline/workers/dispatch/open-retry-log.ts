@@ -44,7 +44,10 @@ type Opening = {
   readonly warn: (error: unknown) => void;
 };
 
-/** Fraction of a destination's quota in the retry log that may be finished and not yet removed, in each tier. */
+/**
+ * In each tier, finished frames that are not yet removed may take up to this fraction of the destination's quota in the
+ * retry log.
+ */
 const finishedShare = 1 / 16;
 
 /** Opens the retry log of a destination, and reads its waiting events before anything is sent. */
@@ -104,7 +107,7 @@ function watchLost(
   });
 }
 
-/** Counts the destination's bytes in the retry log; headers of its messages name their sizes. */
+/** Measures how many bytes of the retry log the destination uses, from the sizes in the headers of its messages. */
 async function openRetryQuota(
   { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
   own: Pick<RetryQuotaOptions, 'counts' | 'otherBytes' | 'warn'>,

@@ -42,11 +42,11 @@ const acknowledged = (): number[] => gate.acknowledged(streams.events);
 const asked = (id: string): number => sink.requests.filter(({ body }) => idsOf(body).includes(id)).length;
 const seqOf = (frame: number): number => rig.frameSeqs[frame] ?? expect.unreachable();
 
-/** Answers by the id of the only event of a request; 200 if no answer is given for it. */
+/** Sets the answer for each event id, as requests contain one event; 200 for other ids. */
 const answerTo = (answers: Readonly<Record<string, number | 'hang'>>): void =>
   sink.answer(({ body }) => answers[idsOf(body)[0] ?? ''] ?? 200);
 
-/** Starts a dispatcher on the gate, and waits until it has acknowledged an event. */
+/** Starts a dispatcher on the gated connection, and waits until it has acknowledged an event. */
 async function startGated(own: { readonly eventWorkMax?: number } = {}): Promise<void> {
   const dispatcher = await rig.start({ ...settings, ...own }, 'gated', connection);
   dispatcher.done.catch(() => undefined);
@@ -54,7 +54,10 @@ async function startGated(own: { readonly eventWorkMax?: number } = {}): Promise
   await until('the first event is acknowledged', () => acknowledged().includes(seqOf(0)));
 }
 
-/** Sends an event that nothing holds up. Once it is acknowledged, any effect that did not wait has happened too. */
+/**
+ * Sends an event that nothing delays, and waits until it is acknowledged: by then any effect that did not wait has
+ * happened, too.
+ */
 async function otherEventIsDone(): Promise<number> {
   await rig.send([{ id: 'other' }]);
   const seq = seqOf(rig.frameSeqs.length - 1);
@@ -62,7 +65,7 @@ async function otherEventIsDone(): Promise<number> {
   return seq;
 }
 
-/** Cuts the dispatcher off from the log and starts its successor, which gets a 200 for everything. */
+/** Cuts the dispatcher off from the log and starts its successor, whose requests are all answered 200. */
 async function succeed(): Promise<void> {
   gate.cut();
   sink.answer(() => 200);
@@ -173,7 +176,7 @@ test('order of effects: an event behind a failed one of its visitor is acknowled
   expect(sink.taken().indexOf('failed')).toBeLessThan(sink.taken().indexOf('behind'));
 });
 
-/** Stores events in the retry log, one frame each, and waits until the destination was asked for each a second time. */
+/** Stores events in the retry log, one frame each, and waits until the destination has received each event twice. */
 async function retryTwice(ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     const before = acknowledged().length;
@@ -220,7 +223,7 @@ test('order of effects: a retry in flight stays in the retry log while later fra
     return id === 'retried-1' ? 'hang' : 200;
   });
   await startGated();
-  // The first frame is finished and stands before the held one, so that there is something to remove.
+  // The first event's frame is finished and precedes the frame that is held up, so that there is something to remove.
   await retryTwice(['retried-0', 'retried-1', 'retried-2']);
   const before = removals();
   await delivered('retried-2');

@@ -31,7 +31,10 @@ const configure = (type: string, settings: Readonly<Record<string, unknown>>): v
 
 type MailServer = { readonly port: number; readonly received: string[]; readonly connections: () => number };
 
-/** Refuses an address with `later@` for now at its first use, and one with `never@` for good. */
+/**
+ * Refuses an address that begins with `later` temporarily, at its first use only, and one that begins with `never`
+ * permanently.
+ */
 async function startMailServer(): Promise<MailServer> {
   const received: string[] = [];
   const greylisted = new Set<string>();
@@ -91,7 +94,7 @@ test('other protocols: SMTP: a greylisted message is retried, a refused one is a
 
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
-/** A redis-server of the test's own. */
+/** Starts a redis-server for this test only. */
 async function startRedis(password: string): Promise<{ readonly port: number; readonly client: Redis }> {
   const port = await findFreePort();
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--requirepass', password];
@@ -111,8 +114,8 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-// npm installs no redis-server. On a machine without one (apt-get install redis-server) Redis is tested only with the
-// scripted server of shared/egress/protocols.
+// npm cannot install redis-server. On a machine without it (apt-get install redis-server), Redis is tested only with
+// the scripted server of shared/egress/protocols.
 test.skipIf(!hasRedis)(
   'other protocols: Redis (a real server, where this machine has one): each visitor in order, also after the memory was full',
   async () => {

@@ -21,7 +21,7 @@ eachWithRig((opened) => {
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
 });
 
-/** Like a restart of the only log server, which has consumers in memory. */
+/** Simulates a restart of the only log server, which keeps consumers in memory. */
 const loseConsumer = (): Promise<unknown> =>
   rig.connection[client].jsm.consumers.delete(streams.events, dispatcherConsumer(rig.destinationId));
 const loseHealth = async (): Promise<void> => {

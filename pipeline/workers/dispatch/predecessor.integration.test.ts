@@ -62,9 +62,10 @@ test('predecessor: a dispatcher that stood still with events to send sends none 
   let answer: (answer: DestinationAnswer) => void = () => undefined;
   const first = new Promise<DestinationAnswer>((resolve) => (answer = resolve));
   sink.answer(() => (sink.requests.length === 1 ? first : 200));
-  // All of one visitor: the others wait for the answer to the first.
+  // All events belong to one visitor, so the others wait for the answer to the first.
   await rig.send(['one', 'two', 'three'].map((id) => ({ id, visitor: 'v' })));
-  // It follows erasures on a connection that does not stand still; without them it would send nothing either.
+  // The predecessor follows erasures on a connection that does not stand still; if it did not know them, it would send
+  // nothing for that reason.
   const predecessor = await rig.start({ erasures: rig.erasures }, 'predecessor', connection);
   const end = endOf(predecessor);
   await until('the first is asked for', () => sink.requests.length === 1);
@@ -73,7 +74,7 @@ test('predecessor: a dispatcher that stood still with events to send sends none 
   await rig.idle();
   expect(sink.taken()).toEqual(['one', 'two', 'three']);
   await successor.stop(5_000);
-  // By its clock, it stood still for as long as a successor may take to start.
+  // By the predecessor's clock, it stood still for as long as a successor may take to start.
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
   answer(200);

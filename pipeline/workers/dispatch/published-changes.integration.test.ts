@@ -17,13 +17,16 @@ eachWithRig((opened) => ({ sink, rig } = opened));
 
 const backlogEvents = 5_000;
 const visitors = 250;
-/** Half of the requests that may be made at a time wait for a connection, and are withdrawn by a change. */
+/**
+ * The dispatcher may make twice as many requests at a time: half of them wait for a connection, and are withdrawn by a
+ * change.
+ */
 const connections = 4;
 const names = ['Order', 'View', 'Order', 'Refund'];
 
 type Known = Required<Pick<TestEvent, 'id' | 'visitor' | 'name' | 'source'>> & Pick<TestEvent, 'consent'>;
 
-/** Each tenth visitor refuses advertising; names and sources alternate within a visitor. */
+/** Each tenth visitor refuses advertising; the events of a visitor alternate between names and between sources. */
 function eventAt(n: number): Known {
   const visitor = n % visitors;
   const round = Math.floor(n / visitors);
@@ -42,7 +45,7 @@ const failing = (version: number): ReadonlySet<string> => new Set([20, 100, 180]
 const eventsOf = ({ body }: DestinationRequest): readonly Known[] =>
   ([JSON.parse(body)].flat() as readonly Sent[]).map(({ event }) => eventAt(Number(event.id.slice(1))));
 
-/** What the judge expects a version to do, written without the product's rules. */
+/** What a version is expected to do, written without the product's rules. */
 type Version = {
   readonly collections: () => TestCollections;
   readonly path: string;
@@ -129,7 +132,7 @@ test('published changes: each request is made by the version that is live, and e
     for (const answer of given) answer();
     permits = answers - given.length;
   };
-  /** By version: the number of requests of the previous version that may arrive after its publishing. */
+  /** For each version, the number of requests of the previous version that may still arrive after it is published. */
   const onTheWire = new Map<number, number>();
   let live = 0;
   let whenNextArrives: (() => void) | undefined;
@@ -166,7 +169,7 @@ test('published changes: each request is made by the version that is live, and e
       permit(isReached ? 0 : 10);
       return isReached;
     });
-  /** Publishes while requests are being made: those on the wire by then may be of the previous version. */
+  /** Publishes while requests are being made: requests in flight at that moment may be of the previous version. */
   const changeInFlow = async (): Promise<void> => {
     await someWait();
     const before = live;
@@ -178,7 +181,10 @@ test('published changes: each request is made by the version that is live, and e
     permit(connections * 2);
     await until('a request arrives', () => live > before);
   };
-  /** Publishes while every request on the wire is at the destination: none of the previous version arrives later. */
+  /**
+   * Publishes once every request in flight has reached the destination, so that no request of the previous version
+   * arrives later.
+   */
   const change = async (more: () => Promise<void> = () => Promise.resolve()): Promise<void> => {
     await someWait();
     await until(
@@ -211,7 +217,7 @@ test('published changes: each request is made by the version that is live, and e
     else await change();
   }
   await someSent();
-  // The destination is removed, and then published again.
+  // This version removes the destination; the next one publishes it again.
   await change();
   await until('nothing is on the wire', () => dispatcher.stats()['requests_in_flight'] === 0);
   publish();
@@ -244,9 +250,9 @@ class Judge {
   /** Requests and outcomes that no version describes. */
   readonly violations: string[] = [];
   readonly #versions: readonly Version[];
-  /** By event and version: the statuses of all requests with the event. */
+  /** The statuses of all requests with an event, by event and version. */
   readonly #statuses = new Map<string, Map<number, number[]>>();
-  /** By event: the last outcome. */
+  /** The last outcome of each event. */
   readonly #last = new Map<string, OutcomeNote>();
 
   constructor(versions: readonly Version[]) {

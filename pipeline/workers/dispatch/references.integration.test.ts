@@ -32,7 +32,7 @@ eachWithRig((opened) => {
 });
 
 const digits = '12345678901234567890';
-/** A line of the log, of one visitor, with an integer that no double represents. */
+/** A line of the log for an event of the visitor `v`, with an integer that no double represents. */
 const exactLine = (id: string, more = ''): string => {
   const sample = sampleEvent({ id, account_id: rig.accountId, event_properties: { order: id, text: more } });
   return encodeResolved({ ...sample, visitor: { ...sample.visitor, id: 'v' } }).replace(
@@ -58,7 +58,7 @@ test('references: every attempt sends the same bytes: the first one, a retry, an
   await until('all wait', async () => (await rig.retryRecords()).length >= 3 && requestsOf('first').length > 1);
   await first.stop(1_000);
   isRefusing = false;
-  // A new dispatcher has none of the first one's events in its lanes.
+  // The lanes of a new dispatcher contain none of the first dispatcher's events.
   await rig.start({ retryPolicyOf: quickRetries });
   await until('all arrived', () => sink.taken().length === 3);
   expect(sink.taken()).toEqual(['first', 'second', 'third']);
@@ -103,7 +103,7 @@ test('references: an event that was removed from EVENTS is recorded as skipped, 
   expect((await rig.position())?.oldestReference).toBe(rig.frameSeqs[0]);
   await purgeSubject(rig.connection, streams.events, eventsOfAccount(rig.accountId), rig.frameSeqs[1]);
   sink.answer(() => 200);
-  // Like another process: nothing of the first dispatcher is in memory.
+  // Simulates another process, which has nothing of the first dispatcher in memory.
   const other = await createDispatcherRig(nats.url, rig);
   other.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
   const second = await other.start();

@@ -23,7 +23,7 @@ function publishDestination(settings: Readonly<Record<string, unknown>> = {}): v
 type Sent = { readonly event: { readonly id: string }; readonly visitor: { readonly id: string } };
 const sentIn = (body: string): string[] =>
   ([JSON.parse(body) as unknown].flat() as Sent[]).map(({ event, visitor }) => `${event.id} of ${visitor.id}`);
-/** Events of one id: of two visitors, and two of one visitor, which came from two sources. */
+/** Three events with the same id: one of Ann, and two of Bob from different sources. */
 const signups = [
   { id: 'signup', visitor: 'ann', source: 'web' },
   { id: 'signup', visitor: 'bob', source: 'web' },
@@ -114,7 +114,8 @@ test('lost retries: events that wait for a retry that was purged from the log ar
   await until('it is parked', () => dispatcher.stats()['events_parked'] === 1 && dispatcher.stats()['retries'] === 2);
   await rig.idle();
   expect(dispatcher.stats()['retries_lost']).toBe(0);
-  // An operator purges all but the parked event. An event in an attempt is stored again, so the purge is repeated.
+  // An operator purges all waiting events except the parked one. An event in an attempt is stored again, so the purge
+  // is repeated.
   const purgeRetries = async (): Promise<void> => {
     const subjects = [...(await rig.retries()).keys()].filter((subject) => !subject.endsWith(`.${parkedTier}`));
     for (const subject of subjects) await purgeSubject(rig.connection, streams.retry, subject);

@@ -32,7 +32,7 @@ test('skipped events: a destination that is down skips events that waited too lo
   await dispatcher.passOver(upTo);
   await until('only what is kept waits in the log', async () => (await frames()) === 1);
   const missed = dispatcher.stats()['missed_events'] ?? 0;
-  // Events that failed before the breaker opened are retried nevertheless.
+  // Events that failed before the breaker opened are not skipped: they are retried.
   expect(missed).toBeGreaterThanOrEqual(50);
   expect(missed).toBeLessThan(90);
   const [range, another] = (await rig.health())?.skipped?.retention ?? [];
@@ -69,7 +69,7 @@ test('skipped events: a long backlog is skipped without being read, and counted 
   expect(missed[0]?.[0]).toBeLessThan(sinceMs);
   sink.answer(() => 200);
   await until('the rest is delivered', () => sink.taken().filter((id) => id.startsWith('kept')).length === 3);
-  // Events that were sent as probes are retried nevertheless.
+  // Events that were sent as probes are not skipped: they are retried.
   expect(sink.taken().filter((id) => id.startsWith('late')).length).toBeLessThan(20);
 });
 
@@ -98,7 +98,7 @@ test('skipped events: a dispatcher with suspected frames skips and records event
   const [range, another] = (await rig.health())?.skipped?.retention ?? [];
   expect([range?.[2], another]).toEqual([40, undefined]);
   expect(range?.[0]).toBeLessThanOrEqual(range?.[1] ?? 0);
-  // The event that was on the wire is tried again: retries are not part of the range.
+  // The event that was in flight is tried again: retries are not part of the skipped range.
   sink.answer(() => 200);
   await until('the first arrived', () => sink.taken().includes('stuck'));
 });

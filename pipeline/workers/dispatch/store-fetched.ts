@@ -18,13 +18,14 @@ export type StoreFetchedOptions = {
   readonly connection: LogConnection;
 };
 
-/** Attempts to store a fetched event; after the last one the notice is followed again, later. */
+/** Maximum number of attempts to store a fetched event; if all fail, the notice is followed again later. */
 const publishesMax = 3;
 
 /**
  * A sender that stores fetched events in the ingest log before it returns the answer. They are then resolved and
  * dispatched like other events of the source. If the log refuses an event, the answer counts as missing, and the event
- * is fetched again. Its id derives from the provider's id, so deduplication drops an event that is stored twice.
+ * is fetched again. The event's id derives from the provider's id, so deduplication drops an event that is stored
+ * twice.
  */
 export function storeFetched(sender: Sender, options: StoreFetchedOptions): Sender {
   return {
@@ -73,7 +74,10 @@ async function publishEvent(options: StoreFetchedOptions, event: ProviderEvent):
   await publishWithRetry(connection, message, { attemptsMax: publishesMax });
 }
 
-/** No destination or database accepts a null character, and a visitor's input in a form cannot be corrected. */
+/**
+ * Replaces null characters: no destination or database accepts them, and a visitor's input in a form cannot be
+ * corrected.
+ */
 function withoutNulls(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
 }

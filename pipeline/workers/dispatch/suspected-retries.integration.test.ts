@@ -107,7 +107,7 @@ test('suspected retries: a destination that fails and recovers gets all events',
   for (let i = 0; i < 10; i += 1) await rig.send([{ id: `v${i}:1` }, { id: `v${i}:2`, visitor: `v${i}:1` }]);
   await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
   isWell = true;
-  // One that is sent twice, as after a lost answer, arrived all the same.
+  // Counts distinct ids, since an event may be sent twice, as after a lost answer.
   await until('all arrived', () => new Set(sink.taken()).size === 20);
   await rig.retryLogIsEmpty();
   expect(await rig.deadLetters()).toEqual([]);
@@ -132,7 +132,7 @@ test('suspected retries: frames handed back while a retry is isolated go before 
   await until('both frames are in flight', () => dispatcher.stats()['frames'] === 2);
   await put(0, ['suspect:1']);
   dispatcher.retriesStored(0);
-  // Long enough for the suspected frame to be read, and too short for it to be taken.
+  // Long enough for the suspected frame to be read, but too short for it to be taken.
   await wait(300);
   await rig.send([{ id: 'a:2', visitor: 'a:1' }]);
   await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
@@ -141,7 +141,7 @@ test('suspected retries: frames handed back while a retry is isolated go before 
   expect(takenOf('a')).toEqual(['a:1', 'a:2']);
 });
 
-test('suspected retries: with no room left in the retry log, suspected retries are still isolated, and free room', async () => {
+test('suspected retries: with no room left in the retry log, suspected retries are still isolated, and sending them frees room', async () => {
   publishDestination({ order: 'none' });
   let isWell = false;
   let requests = 0;

@@ -10,15 +10,15 @@ import { DestinationConsumer } from './lifecycle/destination-consumer.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
 import type { FrameQuota } from './sources/frame-quota.ts';
 
-/** A claimed destination, with the consumer that reads its account's log. */
+/** A destination that was claimed, with the consumer that reads its account's log. */
 export type TakenOver = {
   readonly pullConsumer: PullConsumer;
   readonly position: OwnedPosition;
-  /** Events up to this sequence are skipped; 0 for none. */
+  /** Events up to this sequence are skipped; 0 if no event is skipped. */
   readonly skipUpTo: number;
 };
 
-/** Claims the position of the destination, and creates its consumer there. */
+/** Claims the position of the destination, and creates the destination's consumer at that position. */
 export async function takeOver(
   options: DispatcherOptions,
   quota: FrameQuota,
@@ -47,8 +47,8 @@ export async function takeOver(
 }
 
 /**
- * The last sequence to skip. No record shows which events older than the live version were delivered, so these are
- * recorded as skipped, and not sent again.
+ * Returns the last sequence to skip. No record shows which of the events older than the live version were delivered, so
+ * all of these are recorded as skipped, and not sent.
  */
 async function endAtPublish(
   { connection, destinationId, publishedAtMs, logger }: DispatcherOptions,

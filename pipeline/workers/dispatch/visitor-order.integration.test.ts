@@ -61,7 +61,10 @@ async function recordsWaiting(): Promise<number> {
   return records;
 }
 
-/** Puts events into a tier of the retry log; without an origin, as earlier builds did. */
+/**
+ * Stores events in a tier of the retry log. Without `originOf`, the records lack an origin, like those of earlier
+ * builds.
+ */
 async function putIntoTier(
   tier: number,
   ids: readonly string[],
@@ -80,7 +83,7 @@ async function putIntoTier(
   await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
 }
 
-/** Puts references to events of EVENTS into a tier of the retry log. */
+/** Stores references to events of EVENTS in a tier of the retry log. */
 async function putReferences(
   tier: number,
   of: readonly { readonly id: string; readonly origin: EventOrigin }[],
@@ -121,7 +124,7 @@ test('order across retries: 429 with Retry-After: later events of the visitor wa
   await rig.send(events('a', 0, 1, 2));
   await until('all arrived', () => sink.taken().length === 3);
   expect(sink.taken()).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
-  // A later request is fine on a slow machine. Both times are of this process, in whole ms.
+  // The other requests may be later on a slow machine. All times are measured by this process, in whole ms.
   const [first, ...later] = sink.requests;
   for (const { atMs } of later) expect(atMs).toBeGreaterThan((first?.atMs ?? 0) + afterS * 1_000 - 10);
 });
@@ -141,7 +144,8 @@ test.each([
   'order across retries: flapping, %s: however often requests fail, each visitor’s events are sent in order, once each',
   async (_what, batchSize) => {
     publishDestination({ batchSize });
-    // The first request fails, and others by chance, but no event more than twice: its third wait would be half a minute.
+    // The first request fails, and later ones fail at random, but no event fails more than twice: its third wait would
+    // be half a minute.
     const failures = new Map<string, number>();
     sink.answer(({ body }) => {
       const ids = idsOf(body);
@@ -282,7 +286,7 @@ test('order across retries: after a restart, waiting events are restored, and re
   for (let n = 0; n < 4; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
   await until('they wait', async () => (await recordsWaiting()) === 12);
   await first.stop(1_000);
-  // As after a crash before anything was acknowledged: all frames are handed out again.
+  // Simulates a crash before any frame was acknowledged: all frames are delivered again.
   await rig.connection[client].jsm.consumers.delete(streams.events, dispatcherConsumer(rig.destinationId));
   await retirePosition({ positions: rig.positionBucket, health: rig.healthBucket }, rig.destinationId);
   sink.answer(() => 200);
@@ -339,7 +343,7 @@ test('order across retries: restart: events parked before the failure of the eve
   for (let n = 0; n < 30; n += 1) await rig.send(events(`other${n}`, 0, 1, 2, 3));
   await rig.send(events('a', 0, 1, 2));
   const seq = rig.frameSeqs.at(-1) ?? 0;
-  // As left by a dispatcher that was cut off before it had stored that a:000 failed.
+  // The state that a dispatcher leaves if it is cut off before it has stored that a:000 failed.
   await putReferences(parkedTier, [
     { id: 'a:001', origin: { seq, line: 1 } },
     { id: 'a:002', origin: { seq, line: 2 } },

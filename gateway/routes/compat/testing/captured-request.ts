@@ -11,7 +11,7 @@ export type CapturedRequest = {
   readonly headers: Readonly<Record<string, string>>;
   /** Bytes as they were sent. */
   readonly payload: Uint8Array;
-  /** Body as text, with the library's spelling of numbers and keys. */
+  /** Body as text, with numbers and keys exactly as the library wrote them. */
   readonly text: string;
 };
 
@@ -34,7 +34,7 @@ function readCaptures(library: string, key: string): readonly CapturedRequest[] 
 }
 
 type Capture = Omit<CapturedRequest, 'payload' | 'text'> & {
-  /** `gzip`; `form`: the field `data` of a form, in base64; null: `body` unchanged. */
+  /** `gzip`; `form`: `body` is the field `data` of a form, in base64; null: `body` is sent unchanged. */
   readonly encoding: string | null;
   /** Set if the body is not JSON. */
   readonly bodyText?: string;
@@ -45,8 +45,8 @@ const bodyMark = /"body": ?/;
 
 function readCapture(line: string, key: string): CapturedRequest {
   const capture = JSON.parse(line) as Capture;
-  // The body is the last member of its line and is read as text: the spelling of numbers and duplicate keys are part of
-  // the capture.
+  // The body is the last member of its line and is read as text, since its number formats and duplicate keys are part
+  // of the capture.
   const start = bodyMark.exec(line);
   if (start === null) throw new Error(`reading a capture of ${capture.library}: it has no body`);
   const text = (capture.bodyText ?? line.slice(start.index + start[0].length, line.lastIndexOf('}'))).replaceAll(

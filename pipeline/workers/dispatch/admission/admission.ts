@@ -33,14 +33,14 @@ export class Admission {
     };
   }
 
-  /** Whether erasures and withdrawals of the last second are known: otherwise nothing may be sent. */
+  /** Whether the erasures and withdrawals up to the last second are known: if not, nothing may be sent. */
   get isCurrent(): boolean {
     return this.#options.erasures.isCurrent;
   }
 
   readonly isErased = (head: EventHead): boolean => this.#options.erasures.isErased(this.#options.accountId, head);
 
-  /** Throws if the rules read a line that cannot be parsed. */
+  /** Decides an attempt. Throws if the rules read a line that cannot be parsed. */
   decide(item: DispatchItem, target: DispatchTarget): AttemptDecision {
     const { eventWorkMax, spend } = this.#options;
     return decideAttempt(item, target, { eventWorkMax, spend, isErased: this.isErased, consent: this.#consent });

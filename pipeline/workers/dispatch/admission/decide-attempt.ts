@@ -11,9 +11,9 @@ export type AttemptDecision =
   | { readonly kind: 'send' }
   /** The destination does not get this event; health does not count it. */
   | { readonly kind: 'skip' }
-  /** Its visitor was erased after it was received; health counts it as stopped. */
+  /** The event's visitor was erased after the event was received; health counts the event as stopped. */
   | { readonly kind: 'erased' }
-  /** A rule stops it; health counts it. */
+  /** A rule stops the event; health counts it. */
   | Extract<Decision, { readonly kind: 'stop' | 'global-stop' | 'no-consent' }>
   /** The rules take more work than one event may cost. */
   | { readonly kind: 'over-budget'; readonly reason: string };
@@ -37,9 +37,9 @@ const erased: AttemptDecision = { kind: 'erased' };
 const headBytes = 300;
 
 /**
- * Decides an attempt by the live version, and sets the item's mapped properties, size and group. Every attempt of every
- * event passes here: from the account's log, a retry, a parked event, a replay. Nothing of an earlier version is kept.
- * Throws if the rules read a line that cannot be parsed.
+ * Decides an attempt by the live version, and sets the item's mapped properties, size and group. Every attempt passes
+ * through here, whether the event comes from the account's log, a retry, a parked event or a replay. Nothing that an
+ * earlier version decided is kept. Throws if the rules read a line that cannot be parsed.
  */
 export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
   item.decidedBy = target;
@@ -63,7 +63,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     }
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
-      // Only the mapped properties of a mapped event are sent, and they may be many times as large as the event.
+      // Of a mapped event only the mapped properties are sent, and these may be many times as large as the event.
       item.bytes = headBytes + work.written;
     }
   } catch (error) {
@@ -80,8 +80,8 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
 }
 
 /**
- * Whether the decision to send an event still holds: its version is live, and its visitor was not erased and still
- * consents. Checked when the event's turn has come, and before the first byte of its request is sent.
+ * Whether the decision to send an event still holds: its version is still live, and its visitor was not erased and
+ * still consents. Checked when the event's turn has come, and again before the first byte of its request is sent.
  */
 export function isDecided(
   item: DispatchItem,
@@ -89,6 +89,6 @@ export function isDecided(
   { isErased, consent }: Pick<Deciding, 'isErased' | 'consent'>,
 ): boolean {
   if (target?.plan === undefined || item.decidedBy !== target || isErased(item.head)) return false;
-  // Hardly any visitor has withdrawn anything.
+  // The full check is rare: hardly any visitor has withdrawn consent.
   return consent.lastWords(item.head) === undefined || target.plan.isConsented(item.head, item, consent);
 }

@@ -3,15 +3,15 @@ import type { DispatchPlan } from '../../../../shared/routing/dispatch-plan.ts';
 import type { PublishedDestination } from '../../../../shared/routing/published-destinations.ts';
 import type { NoticeFetch } from '../../../../shared/sources/sdk/notice-fetch.ts';
 
-/** A destination as published: its rules and its prepared kind, or why neither can be used. */
+/** A destination as published: its rules and its prepared kind, or the reason why neither can be used. */
 export type DispatchTarget = {
   readonly destination: PublishedDestination;
-  /** The account's number of the version. */
+  /** The number of the live version among the account's versions. */
   readonly versionNumber: number;
   /** How to request the content of a notice, for a source of notices. */
   readonly fetch?: NoticeFetch | undefined;
 } & (
   | { readonly plan: DispatchPlan; readonly prepared: OfferedDestination; readonly problem: undefined }
-  /** `problem` never holds a value of a setting. */
+  /** `problem` never contains the value of a setting. */
   | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }
 );

@@ -1,8 +1,8 @@
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 
 /**
- * Number of earlier attempts of an event, and time of the first, in ms since the epoch; 0 and undefined for a fresh
- * one.
+ * Number of earlier attempts of an event, and the time of the first, in ms since the epoch. A fresh event has 0
+ * attempts and no time.
  */
 export type Attempted = {
   readonly attempts: number;

@@ -1,20 +1,20 @@
 /**
- * The oldest frame of EVENTS that the retry log of a destination refers to. Retention keeps EVENTS from that frame on,
- * within the account's quota.
+ * Knows the oldest frame of EVENTS that the retry log of a destination refers to. Retention keeps EVENTS from that
+ * frame on, within the account's quota.
  */
 export class HeldReferences {
-  /** By the sequence of a message of RETRY: the lowest sequence in EVENTS that the message refers to. */
+  /** For each message of RETRY, by its sequence: the lowest sequence in EVENTS that the message refers to. */
   readonly #oldestOf = new Map<number, number>();
   #oldest: number | undefined = undefined;
   #isKnown = true;
   readonly #onReleased: () => void;
 
-  /** `onReleased`: nothing refers to the oldest frame any more. */
+  /** Calls `onReleased` when no message refers to the oldest frame any more. */
   constructor(onReleased: () => void = () => undefined) {
     this.#onReleased = onReleased;
   }
 
-  /** Undefined while there are no references. */
+  /** The sequence of the oldest frame; undefined while there are no references. */
   get oldest(): number | undefined {
     if (!this.#isKnown) {
       let oldest = Infinity;
@@ -25,7 +25,7 @@ export class HeldReferences {
     return this.#oldest;
   }
 
-  /** RETRY has a message that refers to these sequences. */
+  /** Call when RETRY has a message that refers to these sequences. */
   stored(retrySeq: number, seqs: Iterable<number>): void {
     let oldest = Infinity;
     for (const seq of seqs) oldest = Math.min(oldest, seq);
@@ -34,7 +34,7 @@ export class HeldReferences {
     if (this.#isKnown) this.#oldest = Math.min(this.#oldest ?? Infinity, oldest);
   }
 
-  /** All events of a message of RETRY are settled. */
+  /** Call when all events of a message of RETRY are settled. */
   settled(retrySeq: number): void {
     const oldest = this.#oldestOf.get(retrySeq);
     if (oldest === undefined) return;
@@ -45,7 +45,7 @@ export class HeldReferences {
   }
 }
 
-/** The sequences in EVENTS that records refer to. */
+/** The sequences in EVENTS that records refer to; a record with a copy of its event does not refer to EVENTS. */
 export function* referredTo(
   records: Iterable<{ readonly origin?: { readonly seq: number }; readonly line?: string }>,
 ): Generator<number, void, undefined> {

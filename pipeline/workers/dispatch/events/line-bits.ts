@@ -1,11 +1,11 @@
-/** Lines of a frame, a bit each; the array ends with the last set bit. Undefined: none is set. */
+/** A set of lines of a frame, with one bit per line; trailing zero bytes may be missing. Undefined: no bit is set. */
 export type LineBits = Uint8Array | undefined;
 
 export function hasBit(bits: LineBits, line: number): boolean {
   return (((bits?.[line >>> 3] ?? 0) >>> (line & 7)) & 1) === 1;
 }
 
-/** The bits with one more set; may be the same array. */
+/** Sets one more bit; may change and return the same array. */
 export function setBit(bits: LineBits, line: number): Uint8Array {
   const byte = line >>> 3;
   let into = bits;
@@ -23,7 +23,7 @@ export function joinBits(one: Uint8Array, other: Uint8Array): Uint8Array {
   return joined;
 }
 
-/** How many of the first `lines` are set. */
+/** Number of bits that are set among the first `lines`. */
 export function countBits(bits: LineBits, lines: number): number {
   let count = 0;
   for (let line = 0; line < Math.min(lines, (bits?.length ?? 0) * 8); line += 1) if (hasBit(bits, line)) count += 1;

@@ -88,7 +88,7 @@ test('opened frames: an unreadable line or frame is unreadable for every dispatc
 });
 
 test('opened frames: a frame is dropped after a while, and when the last dispatcher of its account leaves', async () => {
-  // The cache uses the clock that was there when it was imported.
+  // The cache uses the real clock, which it took when it was imported.
   vi.useRealTimers();
   const frames = new OpenedFrames({ bytesMax, keptMs: 50 });
   const openers = [frames.join('a'), frames.join('a')];

@@ -5,7 +5,10 @@ import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts
 import { FrameLine, readFrameLine } from './read-event.ts';
 import type { ReadEvent } from './read-event.ts';
 
-/** The identity of a frame in the account's log, and its bytes: a recreated log uses its sequences again. */
+/**
+ * The identity of a frame in the account's log, and its bytes. The time is part of the identity, since a recreated log
+ * uses its sequences again.
+ */
 type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
 
 /** Approximate memory that the head of an event takes, in bytes. */
@@ -18,8 +21,8 @@ const headBytes = 300;
 export class OpenedFrame {
   readonly #lines: ResolvedFrame | undefined;
   /**
-   * The event of each line that was read, if several dispatchers share the frame; null for a line without an event that
-   * this build can read.
+   * The event of each line that was read, if several dispatchers share the frame; null for a line without a readable
+   * event.
    */
   readonly #read: (ReadEvent | null | undefined)[] | undefined;
 
@@ -28,19 +31,19 @@ export class OpenedFrame {
     this.#read = isShared ? [] : undefined;
   }
 
-  /** Number of lines; 1 if they cannot be divided. */
+  /** Number of lines; 1 if the frame cannot be divided into lines. */
   get length(): number {
     return this.#lines?.length ?? 1;
   }
 
-  /** A line as stored; undefined if lines cannot be divided. */
+  /** A line as stored; undefined if the frame cannot be divided into lines. */
   textAt(index: number): string | undefined {
     return this.#lines?.textAt(index);
   }
 
   /**
-   * The event of a line; undefined if this build can read none. A line that must be parsed for its head is parsed
-   * for each caller, which gets its own copy.
+   * The event of a line; undefined if this build cannot read one there. If the head of a line can only be read by
+   * parsing the line, the line is parsed for each caller, which gets its own copy.
    */
   eventAt(index: number): ReadEvent | undefined {
     const known = this.#read?.[index];
@@ -64,7 +67,7 @@ export type OpenedFramesOptions = {
 
 /**
  * A thread's cache of opened frames: the dispatchers of an account reach the same frames at about the same time. A
- * frame is dropped when all of them have opened it, when it gets old, or when newer ones need its room.
+ * frame is dropped when all of these dispatchers have opened it, when it gets old, or when newer frames need its room.
  */
 export class OpenedFrames {
   readonly #members = new Map<string, number>();
@@ -79,7 +82,7 @@ export class OpenedFrames {
     return this.#kept.calculatedSize;
   }
 
-  /** A dispatcher of an account starts to open frames here. */
+  /** Call when a dispatcher of an account starts to open frames here. */
   join(accountId: string): FrameOpener {
     this.#members.set(accountId, this.#membersOf(accountId) + 1);
     let hasLeft = false;
@@ -125,9 +128,9 @@ export class OpenedFrames {
   }
 }
 
-/** How one dispatcher opens the frames of its account. */
+/** Opens frames of an account for one of its dispatchers. */
 export type FrameOpener = {
   open(message: FrameMessage): OpenedFrame;
-  /** The dispatcher opens no more frames. */
+  /** Call when the dispatcher opens no more frames. */
   leave(): void;
 };

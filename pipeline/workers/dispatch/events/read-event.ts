@@ -2,11 +2,11 @@ import { encodeResolved, headOf, parseResolved } from '../../../../shared/contra
 import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 
-/** An event that was read: its head, and either its line in a frame or the parsed event. */
+/** An event that was read: its head, and the rest, which is either its line in a frame or the parsed event. */
 export type ReadEvent = {
   readonly head: EventHead;
   readonly rest: FrameLine | ResolvedEvent;
-  /** Approximate bytes of the event with its visitor in a request. */
+  /** Approximate bytes that the event takes in a request, with its visitor. */
   readonly bytes: number;
 };
 
@@ -21,7 +21,7 @@ export class FrameLine {
   }
 }
 
-/** An event with its visitor as a line of the log, byte for byte unless it had to be parsed. */
+/** An event with its visitor as a line of the log: the stored bytes unless the event had to be parsed. */
 export function lineOf({ rest }: Pick<ReadEvent, 'rest'>): string {
   return rest instanceof FrameLine ? rest.frame.lineAt(rest.index) : encodeResolved(rest);
 }
@@ -39,7 +39,7 @@ export function readFrameLine(frame: ResolvedFrame, index: number): ReadEvent | 
   }
 }
 
-/** Reads a whole line of a frame; undefined for a format that this build does not know. */
+/** Reads and parses a whole line of a frame; undefined for a format that this build does not know. */
 export function readWholeLine(frame: ResolvedFrame, index: number): ResolvedEvent | undefined {
   try {
     return parseResolved(frame.lineAt(index));

@@ -13,7 +13,7 @@ import type { ReadEvent } from './read-event.ts';
 /** The place of an event in RETRY: the sequence of its frame, and its line there. */
 export type RetryPlace = { readonly seq: number; readonly index: number };
 
-/** An event to read, from its origin in EVENTS or from the copy in its record in RETRY. */
+/** An event to read, either from its origin in EVENTS or from the copy in its record in RETRY. */
 export type WantedEvent = {
   readonly visitorId: string;
   /** See `eventKey`. */
@@ -25,16 +25,16 @@ export type WantedEvent = {
 
 export type LoadedEvent =
   | { readonly kind: 'event'; readonly event: ReadEvent }
-  /** This build cannot read it. */
+  /** This build cannot read the event. */
   | { readonly kind: 'unreadable'; readonly line: string }
-  /** EVENTS no longer has it. */
+  /** EVENTS no longer has the event. */
   | { readonly kind: 'gone' };
 
 const gone: LoadedEvent = { kind: 'gone' };
 
 /**
- * Reads the events of references. The last frames, and those with events that have just failed, stay in memory for all
- * destinations of a thread: a first retry reads nothing, and a backlog reads each frame once.
+ * Reads the events that references name. The last frames, and frames with events that have just failed, stay in memory
+ * for all destinations of a thread: a first retry reads nothing from the log, and a backlog reads each frame once.
  */
 export class ReferencedEvents {
   readonly #frames: LRUCache<string, ResolvedFrame, LogConnection>;
@@ -44,7 +44,7 @@ export class ReferencedEvents {
       maxSize: bytesMax,
       sizeCalculation: ({ bytes }) => bytes + 1,
       fetchMethod: (key, _, { context }) => readFrame(context, key),
-      // If `keep` caches a frame while it is being read, both are the same frame.
+      // A read continues even if `keep` caches the frame meanwhile: both have the same frame.
       ignoreFetchAbort: true,
     });
   }
@@ -54,7 +54,7 @@ export class ReferencedEvents {
     return this.#frames.calculatedSize;
   }
 
-  /** Keeps a frame of EVENTS with events that will be read again. */
+  /** Caches a frame of EVENTS whose events will be read again. */
   keep(seq: number, frame: ResolvedFrame): void {
     this.#frames.set(keyOf(streams.events, seq), frame);
   }
@@ -74,7 +74,7 @@ export class ReferencedEvents {
       place += 1;
       const event = readFrameLine(frame, place);
       if (event === undefined) return { kind: 'unreadable', line };
-      // If EVENTS was created again, it has another event in this place.
+      // If EVENTS was created again, another event has this sequence and line.
       const isSame = event.head.visitorId === one.visitorId && eventKey(event.head.id, one.origin) === one.key;
       return isSame || one.copy !== undefined ? { kind: 'event', event } : gone;
     });
@@ -106,7 +106,7 @@ async function readFrame(connection: LogConnection, key: string): Promise<Resolv
   return data === undefined ? undefined : ResolvedFrame.open(data);
 }
 
-/** The event in a record; the whole record if it contains none, or cannot be read. */
+/** The event in a record; the whole record if it contains no event or cannot be read. */
 function copyIn(record: string): string {
   try {
     return parseRetryRecord(record).line ?? record;

@@ -13,7 +13,7 @@ import { StepTable } from './step-table.ts';
 
 const tableNames = ['names', 'sources', 'answers'] as const;
 
-/** Names of events that are counted separately; the table of sources has as many rows. */
+/** Number of event names that are counted separately; the table of sources has as many rows. */
 export const countedNamesMax = 20;
 const sourcesMax = 20;
 const [namesCellsMax, sourcesCellsMax, answersCellsMax] = [4_096, 2_048, 2_048];
@@ -27,14 +27,14 @@ export class DeliveryTables {
     const open = (name: (typeof tableNames)[number], rowsMax: number, cellsMax: number): StepTable =>
       new StepTable({ hoursKept, rowsMax, cellsMax, spareOf }, nowMs, stored?.[name], changed?.[name]);
     this.#tables = {
-      // One more row counts all other names.
+      // The additional row counts all other names.
       names: open('names', countedNamesMax + 1, namesCellsMax),
       sources: open('sources', sourcesMax + 1, sourcesCellsMax),
       answers: open('answers', 1, answersCellsMax),
     };
   }
 
-  /** An event moves from one stage to another. */
+  /** Call when an event moves from one stage to another. */
   moved({ name, sourceId, receivedAtMs }: CountedHead, from: Stage, to: MovedTo, nowMs: number): void {
     const { names, sources } = this.#tables;
     const column = columnsOf[from].get(to) ?? makeColumn(from, to);
@@ -43,14 +43,14 @@ export class DeliveryTables {
     sources.record(sourceId, column, receivedAtMs, nowMs);
   }
 
-  /** A request ended: its time in ms, and the number of its throttled attempts. */
+  /** Call when a request ended: `tookMs` is its time, `throttled` the number of its throttled attempts. */
   answered(tookMs: number, throttled: number, nowMs: number): void {
     const { answers } = this.#tables;
     answers.record(otherRow, answerColumn(tookMs), nowMs, nowMs);
     if (throttled > 0) answers.record(otherRow, throttledColumn, nowMs, nowMs, throttled);
   }
 
-  /** Whether all counts are to be written, not only changed ones. */
+  /** Whether all counts have to be written, and not only changed ones. */
   isAllDue(nowMs: number): boolean {
     return tableNames.some((name) => this.#tables[name].isAllDue(nowMs));
   }
@@ -75,7 +75,7 @@ export class DeliveryTables {
 
 export type CountedHead = Pick<EventHead, 'name' | 'sourceId' | 'receivedAtMs'>;
 
-/** Columns of moves without a reason, which nearly all moves are, by stage; each is made once. */
+/** Cached columns, by stage, of moves without a reason, which nearly all moves are. */
 const columnsOf = Object.fromEntries(stages.map((from) => [from, new Map<MovedTo, string>()])) as Readonly<
   Record<Stage, Map<MovedTo, string>>
 >;
@@ -86,7 +86,7 @@ function makeColumn(from: Stage, to: MovedTo): string {
   return made;
 }
 
-/** The column of the same move with the reason `otherReason`, for moves without a column of their own. */
+/** For a move that cannot get a column of its own: the column of the same move with the reason `otherReason`. */
 function spareOf(column: string): string {
   const reasonAt = column.indexOf(' ');
   return reasonAt === -1 ? column : `${column.slice(0, reasonAt)} ${otherReason}`;

@@ -74,7 +74,7 @@ test('health keeper: the record that is written often stays small, and no count 
   let keeper = await open();
   let counted = 0;
   for (let minute = 0; minute < 100; minute += 1) {
-    // Now and then the clock is set back.
+    // Every 13th minute, the clock is set back.
     vi.setSystemTime(startMs + (minute % 13 === 12 ? minute - 7 : minute) * minuteMs);
     keeper.record('succeeded', 1 + minute);
     counted += 1 + minute;

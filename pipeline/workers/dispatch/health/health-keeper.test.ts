@@ -53,7 +53,7 @@ async function open() {
   return { log, keeper };
 }
 
-/** Whether `stored` has settled after so many ms. */
+/** Whether `stored` has settled after `afterMs`. */
 async function goesOn(keeper: HealthKeeper, afterMs: number): Promise<boolean> {
   let isOver = false;
   void (keeper.stored() ?? Promise.resolve()).then(() => (isOver = true));

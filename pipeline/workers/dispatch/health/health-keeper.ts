@@ -21,33 +21,36 @@ export type HealthKeeperOptions = {
   readonly bucket: Bucket;
   readonly destinationId: string;
   readonly instanceId: string;
-  /** Writes are at least this far apart, in ms. */
+  /** Minimum time between two writes, in ms. */
   readonly flushEveryMs: number;
   /** How long hourly counts are kept, in hours. */
   readonly hoursKept: number;
-  /** The settled part of the log. */
+  /** The part of the log that is settled. */
   readonly place: () => WrittenPlace;
-  /** Stores the settled part, once its counts are stored. */
+  /** Stores the settled part of the log; called once the counts of that part are stored. */
   readonly storePlace: (place: WrittenPlace) => Promise<void>;
   /** The state of sending; undefined before it has begun. */
   readonly sending: () => SendingState | undefined;
-  /** Whether the log can be reached: if not, nothing can be acknowledged either. */
+  /** Whether the log can be reached; if not, nothing can be acknowledged either. */
   readonly isLogThere: () => boolean;
   /** Called when an entry could not be written; the write is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
 const hourMs = 3_600_000;
-/** With more minutes than this in the recent entry, they move to the past entry. */
+/** If the recent entry has more minutes than this, they move to the past entry. */
 const recentMinutesMax = 30;
 
-/** Skipped events: their number, and when they were resolved, at one time or between two. */
+/**
+ * The number of events that were skipped, and when they were resolved, in ms since the epoch: at `fromMs`, or between
+ * it and `toMs`.
+ */
 export type Skipped = { readonly fromMs: number; readonly toMs?: number; readonly events: number };
 
 /**
- * The health window of one destination, stored before the events that it counts are acknowledged, as long as it can be
- * stored. While the bucket refuses writes although the log is reachable, no acknowledgement waits: if the process dies
- * then, settled events that were not recorded are sent again.
+ * The health window of one destination. It is stored before the events that it counts are acknowledged. If the bucket
+ * refuses writes although the log is reachable, acknowledgements do not wait for the window: if the process dies then,
+ * settled events that were not recorded are sent again.
  */
 export class HealthKeeper {
   readonly #options: HealthKeeperOptions;
@@ -58,7 +61,7 @@ export class HealthKeeper {
   #pastUntil: number;
   #isAccessRefused: boolean;
   #skipped: SkippedRanges;
-  /** Skipped ranges of earlier builds. */
+  /** Ranges of skipped events in the format of earlier builds. */
   #missed: readonly MissedRange[];
   readonly #schedule: StoreSchedule;
 
@@ -87,37 +90,37 @@ export class HealthKeeper {
   record(count: HealthCount, events: number): void {
     const nowMs = Date.now();
     this.#window.record(count, events, nowMs);
-    // Only a clock that was set back counts in past minutes.
+    // A count falls into a minute of the past entry only if the clock was set back.
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
     if (count === 'succeeded') this.#schedule.hurry();
     this.moved();
   }
 
-  /** An event goes from one stage to another. */
+  /** Call when an event moves from one stage to another. */
   countMove(head: CountedHead, from: Stage, to: MovedTo): void {
     this.#delivery.moved(head, from, to, Date.now());
     this.moved();
   }
 
-  /** A request ended: its time in ms, and the number of its throttled attempts. */
+  /** Call when a request ended: `tookMs` is its time, `throttled` the number of its throttled attempts. */
   countAnswer(tookMs: number, throttled: number): void {
     this.#delivery.answered(tookMs, throttled, Date.now());
   }
 
-  /** Events were skipped. `fromMs` and `toMs`: when they were resolved, in ms since the epoch. */
+  /** Call when events were skipped. `fromMs` and `toMs`: when they were resolved, in ms since the epoch. */
   skipped(reason: SkipReason, { fromMs, toMs = fromMs, events }: Skipped): void {
     this.#skipped = joinSkipped([this.#skipped, { [reason]: [[fromMs, Math.max(fromMs, toMs) + 1, events]] }]);
     this.moved();
   }
 
-  /** Sets whether the destination refuses its key or token; stored, since a restarted dispatcher does not know it. */
+  /** Sets whether the destination refuses its key or token. This is stored, so that a restarted dispatcher knows it. */
   setAccessRefused(isRefused: boolean): void {
     if (isRefused === this.#isAccessRefused) return;
     this.#isAccessRefused = isRefused;
     this.moved();
   }
 
-  /** The position has changed: it is stored soon, although no acknowledgement waits for it. */
+  /** Call when the position has changed: it is stored soon, even if no acknowledgement waits for it. */
   moved(): void {
     this.#schedule.changed();
   }
@@ -127,12 +130,15 @@ export class HealthKeeper {
     return this.#schedule.isBehind;
   }
 
-  /** Settles once everything recorded so far is stored, or cannot be; undefined if it is stored. Never rejects. */
+  /**
+   * Settles once everything recorded so far is stored, or cannot be stored; undefined if it is already stored. Never
+   * rejects.
+   */
   stored(): Promise<void> | undefined {
     return this.#schedule.stored();
   }
 
-  /** Stores the rest. */
+  /** Stores what is not stored yet, and ends the writes. */
   stop(): Promise<void> {
     return this.#schedule.stop();
   }
@@ -141,7 +147,7 @@ export class HealthKeeper {
     const { bucket } = this.#options;
     const nowMs = Date.now();
     const { minutes } = this.#window.minutesFrom(this.#pastUntil, nowMs);
-    // The past entry is written before minutes that became hours leave the recent entry.
+    // The past entry is written before minutes that were folded into hours leave the recent entry.
     const isPastDue = minutes.length > recentMinutesMax || this.#window.hoursUntil > this.#pastUntil;
     if (isPastDue || this.#delivery.isAllDue(nowMs)) {
       const before = this.#pastUntil;

@@ -132,7 +132,7 @@ test('health window: minutes older than a day are moved to their hours with the 
 test('health window: property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
   const counts: readonly HealthCount[] = ['succeeded', 'failed', 'stopped', 'globalStop'];
   const step = fc.record({
-    // Mostly forward; a clock may be set back by some minutes.
+    // The clock mostly goes forward, but may be set back by some minutes.
     advanceMs: fc.oneof(fc.nat(90 * minuteMs), fc.integer({ min: -5 * minuteMs, max: 0 })),
     count: fc.constantFrom(...counts),
     events: fc.integer({ min: 1, max: 9 }),

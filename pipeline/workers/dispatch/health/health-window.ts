@@ -9,7 +9,7 @@ const minuteMs = 60_000;
 const hourMinutes = 60;
 const windowMinutes = 24 * hourMinutes;
 
-/** The minute of a time, since the epoch. */
+/** The minute that contains a time, in minutes since the epoch. */
 export function minuteOf(atMs: number): number {
   return Math.floor(atMs / minuteMs);
 }
@@ -17,19 +17,19 @@ export function minuteOf(atMs: number): number {
 type Bucket = { readonly minute: number; readonly sums: HealthSums };
 
 /**
- * Attempts of the last 24 hours in buckets of one minute, and earlier ones by the hour; only steps with attempts take
- * memory.
+ * Attempts in steps of one minute for the last 24 hours, and in steps of one hour before that. Only steps with attempts
+ * take memory.
  */
 export class HealthWindow {
   /** Oldest first. */
   readonly #buckets: Bucket[];
-  /** By hours since the epoch. */
+  /** Counts by hour, in hours since the epoch. */
   readonly #hours: Map<number, HealthSums>;
   readonly #hoursKept: number;
   #hoursUntil: number;
   #lastDispatchedAtMs: number | null;
 
-  /** Begins with the counts of `record`, if given. Hours are kept for `hoursKept` before now. */
+  /** Begins with the counts of `record`, if given. Keeps the counts of the last `hoursKept` hours. */
   constructor(hoursKept: number, record?: HealthRecord) {
     this.#hoursKept = hoursKept;
     this.#buckets = (record?.minutes ?? []).map(readMinute);
@@ -63,7 +63,7 @@ export class HealthWindow {
     return total;
   }
 
-  /** The whole window, hours included. */
+  /** The whole window, with minutes and hours. */
   toRecord(nowMs: number): HealthRecord {
     const record = this.minutesFrom(-Infinity, nowMs);
     if (this.#hours.size === 0) return record;
@@ -71,7 +71,7 @@ export class HealthWindow {
     return { ...record, hours, hoursUntil: this.#hoursUntil };
   }
 
-  /** The minutes from `fromMinute` on, without the hours before them. */
+  /** The minutes from `fromMinute` on, without any hours. */
   minutesFrom(fromMinute: number, nowMs: number): HealthRecord {
     this.#dropOld(minuteOf(nowMs));
     const first = this.#buckets.findLastIndex(({ minute }) => minute < fromMinute) + 1;
@@ -80,7 +80,7 @@ export class HealthWindow {
   }
 
   #bucketOf(minute: number): Bucket {
-    // Nearly always the last bucket; an earlier one only after the clock was set back.
+    // The search ends at the last bucket, unless the clock was set back.
     let index = this.#buckets.length - 1;
     for (; index >= 0; index -= 1) {
       const bucket = this.#buckets[index];

@@ -5,14 +5,14 @@ import { dispatchedKey, encodeDispatched } from '../../../../shared/contracts/so
 /** When events of each source last reached a destination; shared by the dispatchers of a thread. */
 export type SourceActivity = {
   dispatched(sourceId: string, atMs: number): void;
-  /** Writes the unwritten times. */
+  /** Writes the times that are not written yet, and ends the writes. */
   stop(): Promise<void>;
 };
 
 const writeEveryMs = 2_000;
 const writesInFlightMax = 16;
 
-/** Writes `source-dispatch.<source>.<instance>` of the HEALTH bucket, at most every two seconds per source. */
+/** Writes the entries `source-dispatch.<source>.<instance>` of the HEALTH bucket, each at most every two seconds. */
 export function createSourceActivity(
   bucket: Bucket,
   instanceId: string,

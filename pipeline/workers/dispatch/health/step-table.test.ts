@@ -9,7 +9,7 @@ const startMs = 480_000 * hourMs;
 const limits = { hoursKept: 168, rowsMax: 4, cellsMax: 400, spareOf: () => 'stopped other' };
 const open = (): StepTable => new StepTable(limits, startMs);
 
-/** Sums by row, over all steps or the steps of an hour. */
+/** Sums by row, over all steps, or over the steps of one hour. */
 function sums(parts: readonly (StepCounts | undefined)[], hour?: number): Record<string, number> {
   const found: Record<string, number> = {};
   for (const { step, isHour, row, count } of joinStepCounts(parts)?.cells ?? []) {
@@ -111,7 +111,7 @@ test('step table: property: in any order of writes and crashes, no count is lost
         const total = Object.values(sums([past, recent])).reduce((sum, one) => sum + one, 0);
         expect(total).toBe(stored);
         if (!dies) continue;
-        // As stored: as JSON, and as a reader accepts it.
+        // Passes the counts through JSON, as storing and reading them does.
         [past, recent] = [past, recent].map((part) => part && (JSON.parse(JSON.stringify(part)) as StepCounts));
         for (const part of [past, recent])
           expect(part === undefined || isDeliveryCounts.Check({ names: part })).toBe(true);

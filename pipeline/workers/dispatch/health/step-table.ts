@@ -7,25 +7,30 @@ type Counter = { count: number };
 
 export type StepTableOptions = {
   readonly hoursKept: number;
-  /** Rows, at most; further names share the row `otherRow`. */
+  /** Maximum number of rows; further names share the row `otherRow`. */
   readonly rowsMax: number;
-  /** The column to count in if there is no room for a new one; returns one of few columns. */
+  /**
+   * The column that is counted instead of a new one if there is no room. It must return only a few different columns.
+   */
   spareOf(column: string): string;
-  /** With more cells the oldest fine steps become hours sooner, then the oldest hours are removed. */
+  /**
+   * If there are more cells, the oldest fine steps become hours sooner; if that is not enough, the oldest hours are
+   * removed.
+   */
   readonly cellsMax: number;
 };
 
 const columnsMax = 128;
-/** Hours kept in fine steps. */
+/** Number of hours for which counts are kept in fine steps. */
 const fineHours = 24;
-/** Fraction of the cells that is left after a removal, so that the next one is not soon. */
+/** A removal leaves this fraction of the maximum number of cells, so that the next removal is not soon. */
 const keptOfFull = 3 / 4;
-/** The whole table is written only after more changed cells than this. */
+/** Up to this many changed cells cause no write of the whole table. */
 const changedMin = 64;
 
 /**
- * Counts by step of time, row and column. A step is five minutes for a day, then an hour. A count belongs to the step
- * of the time that is passed with it, which may be long ago.
+ * Counts by time step, row and column. Counts of the last day are in steps of five minutes, older counts in steps of an
+ * hour. A count belongs to the step of the time given with it, which may be long ago.
  */
 export class StepTable {
   readonly #options: StepTableOptions;
@@ -59,7 +64,10 @@ export class StepTable {
     for (const one of this.#hours.values()) one.isChanged = isChanged(changed?.hours, one.step);
   }
 
-  /** Counts `count` at `atMs`. */
+  /**
+   * Adds `count` to the cell of `row` and `column` in the step that contains `atMs`; does nothing if that step is older
+   * than `hoursKept`.
+   */
   record(row: string, column: string, atMs: number, nowMs: number, count = 1): void {
     if (nowMs >= this.#tidyAtMs) this.#tidy(nowMs);
     const number = Math.floor(Math.min(atMs, nowMs) / fineStepMs);
@@ -80,7 +88,7 @@ export class StepTable {
     if (step.step === number) this.#last = { step, row, column, counter: counted };
   }
 
-  /** The step of a time, which is an hour for an old time; undefined if the time is too old. */
+  /** The step that contains a time; old times have steps of an hour. Undefined if the time is too old. */
   #find(number: number, nowMs: number): Step | undefined {
     const hour = Math.floor((number * fineStepMs) / hourMs);
     if (hour <= hourOf(nowMs) - this.#options.hoursKept) return undefined;
@@ -97,7 +105,7 @@ export class StepTable {
     return made;
   }
 
-  /** Whether so much has changed since `markStored` that all counts are to be written. */
+  /** Whether so many counts have changed since `markStored` that all counts have to be written. */
   isAllDue(nowMs: number): boolean {
     if (nowMs >= this.#tidyAtMs) this.#tidy(nowMs);
     if (this.#isMoved) return true;
@@ -161,7 +169,10 @@ export class StepTable {
     return made;
   }
 
-  /** Once an hour, and with too many cells: steps that are a day old become hours, and the oldest hours are removed. */
+  /**
+   * Runs once an hour, and if there are too many cells: steps that are a day old become hours, and the oldest hours are
+   * removed.
+   */
   #tidy(nowMs: number): void {
     const nowHour = hourOf(nowMs);
     this.#foldUntil(nowHour - fineHours);
@@ -225,7 +236,7 @@ const nothing: Last = {
 
 const hourOf = (atMs: number): number => Math.floor(atMs / hourMs);
 
-/** Names by number. */
+/** Names with their indexes. */
 class Names {
   readonly #indexes = new Map<string, number>();
   readonly #names: (string | undefined)[] = [];
@@ -238,14 +249,14 @@ class Names {
     return this.#names[index] ?? '';
   }
 
-  /** The index of a name; undefined if it is new and there are `max` already. */
+  /** The index of a name; undefined if the name is new and there are already `max` names. */
   find(name: string, max: number): number | undefined {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
     return this.#indexes.size >= max ? undefined : this.indexOf(name);
   }
 
-  /** The index of a name; a new name gets one. */
+  /** The index of a name; a new name gets the next free index. */
   indexOf(name: string): number {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;

@@ -1,35 +1,38 @@
 import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 
 export type StoreScheduleOptions = {
-  /** Writes are at least this far apart, in ms. */
+  /** Minimum time between two writes, in ms. */
   readonly everyMs: number;
   /** Stores the changes. */
   store(): Promise<void>;
-  /** Whether the log can be reached: if not, nothing can be acknowledged either. */
+  /** Whether the log can be reached; if not, nothing can be acknowledged either. */
   isLogThere(): boolean;
   /** Called with the error of a write, which is repeated. */
   warn(error: unknown): void;
 };
 
 const retryMs = 500;
-/** Acknowledgements wait this long for a write at most, in ms: delivery does not depend on health. */
+/** Acknowledgements wait at most this long for a write, in ms: delivery does not depend on health. */
 const waitMaxMs = 2_000;
 /**
- * While nothing is delivered, writes are this many times as far apart: unwritten counts then cause no repeated
- * delivery. An account may have very many failing destinations.
+ * While nothing is delivered, the time between writes is longer by this factor: counts that are not written then cause
+ * no repeated delivery. An account may have very many failing destinations.
  */
 const failingPause = 4;
 
-/** Changes that are to be stored; `stored` resolves once they are stored, or no longer awaited. */
+/**
+ * Changes to be stored. `stored` resolves once they are stored, or once no acknowledgement needs to wait for them any
+ * more.
+ */
 type Storing = { readonly stored: Promise<void>; resolve(): void };
 
 /**
- * Decides when changes are stored: soon if an acknowledgement waits, otherwise later. While the bucket refuses writes
- * although the log is reachable, no acknowledgement waits.
+ * Decides when changes are stored: soon if an acknowledgement waits for them, otherwise later. If the bucket refuses
+ * writes although the log is reachable, acknowledgements do not wait for changes to be stored.
  */
 export class StoreSchedule {
   readonly #options: StoreScheduleOptions;
-  /** The changes that an acknowledgement waits for: the next write covers them. */
+  /** Resolves waiting acknowledgements once the next write has stored their changes. */
   #waiting: Storing | undefined;
   #isDirty = false;
   /** Whether something was delivered, or could not be stored, since the last write began. */
@@ -38,7 +41,7 @@ export class StoreSchedule {
   #isStopped = false;
   #lastMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the timer may wait for more changes: no acknowledgement waits for it. */
+  /** Whether the write may wait for more changes, because no acknowledgement waits for it. */
   #isPatient = false;
   #flushing: Promise<void> | undefined;
 
@@ -46,18 +49,18 @@ export class StoreSchedule {
     this.#options = options;
   }
 
-  /** Whether changes cannot be stored, so that no acknowledgement waits for them. */
+  /** Whether changes could not be stored, so that acknowledgements do not wait for them. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Something has changed: it is stored soon, although no acknowledgement waits for it. */
+  /** Call when something has changed: it is stored soon, even if no acknowledgement waits for it. */
   changed(): void {
     this.#isDirty = true;
     this.#schedule(true);
   }
 
-  /** The next write is due sooner from now on. */
+  /** From now on, the next write is due sooner. */
   hurry(): void {
     if (this.#isUrgent) return;
     this.#isUrgent = true;
@@ -67,7 +70,10 @@ export class StoreSchedule {
     this.#schedule(this.#isPatient);
   }
 
-  /** Settles once all changes so far are stored, or cannot be; undefined if they are stored. Never rejects. */
+  /**
+   * Settles once all changes so far are stored, or cannot be stored; undefined if they are already stored. Never
+   * rejects.
+   */
   stored(): Promise<void> | undefined {
     if (this.#isBehind || (!this.#isDirty && this.#flushing === undefined)) return undefined;
     this.#waiting ??= this.#newStoring();
@@ -75,7 +81,7 @@ export class StoreSchedule {
     return this.#waiting.stored;
   }
 
-  /** Stores the rest. */
+  /** Stores what is not stored yet, and ends the writes. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -125,7 +131,9 @@ export class StoreSchedule {
     covered?.resolve();
   }
 
-  /** Lets acknowledgements continue without the write: otherwise they would wait as long as the bucket refuses. */
+  /**
+   * Lets acknowledgements continue without the write; otherwise they would wait as long as the bucket refuses writes.
+   */
   #goOnWithout(covered: Storing | undefined): void {
     this.#isBehind = true;
     covered?.resolve();
@@ -133,7 +141,10 @@ export class StoreSchedule {
     this.#waiting = undefined;
   }
 
-  /** Changes of a failed write wait for the next one, together with later ones. */
+  /**
+   * Lets the acknowledgements that waited for a failed write wait for the next one, together with those that came
+   * later.
+   */
   #waitAgain(covered: Storing | undefined): void {
     if (covered === undefined) return;
     const since = this.#waiting;
@@ -146,7 +157,7 @@ export class StoreSchedule {
     const stored = new Promise<void>((settle) => {
       resolve = settle;
     });
-    // While the log cannot be reached, acknowledgements would not arrive either, so they go on waiting.
+    // While the log cannot be reached, acknowledgements would not arrive either, so they continue to wait.
     const goOn = (): void => {
       if (this.#options.isLogThere() || this.#isStopped) {
         this.#isBehind = true;

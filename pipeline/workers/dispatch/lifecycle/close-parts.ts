@@ -14,7 +14,7 @@ import type { VisitorOrder } from '../waiting/visitor-order.ts';
 
 type Draining = { readonly inbox: Inbox; readonly sending: Sending; readonly pullConsumer: PullConsumer };
 
-/** Takes nothing more. Events of the account's log that are not in flight are left to the next dispatcher. */
+/** Takes no more events. Events of the account's log that are not in flight are left to the next dispatcher. */
 export function drainParts(
   { inbox, sending, pullConsumer }: Draining,
   { sources, settlement }: { readonly sources: Sources; readonly settlement: Settlement },
@@ -53,6 +53,7 @@ export async function closeParts(parts: Closing, { budget }: { readonly budget: 
     inbox.handBackAll();
     await Promise.all([retries.stop(), visitorOrder?.stop(), lostHeads?.stop()]);
   };
-  // If the log cannot be reached, unstored events are not acknowledged either, and are delivered again.
+  // If the log cannot be reached, events whose counts are not stored are not acknowledged either, and are delivered
+  // again.
   await withDeadline(Promise.allSettled([storing()]), storingMs);
 }

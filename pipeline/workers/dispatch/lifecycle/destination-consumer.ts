@@ -11,13 +11,13 @@ export type DestinationConsumerOptions = {
 /** The durable consumer of one destination on its account's log. */
 export class DestinationConsumer implements DurableConsumer {
   readonly stream = streams.events;
-  /** The destination's position is the reader's progress. */
+  /** The stored position of the destination, and not the consumer, is the record of its progress. */
   readonly placeIsKept = 'by-reader';
   readonly name: string;
   readonly filterSubject: string;
   readonly ackWaitMs: number;
   readonly ackPendingMax: number;
-  /** Where a destination without a position starts: at the events resolved since its first publication. */
+  /** Where a destination without a position starts: at the first event resolved after its first publication. */
   startFrom: StartFrom = 'first';
 
   constructor({ destinationId, accountId, settings }: DestinationConsumerOptions) {

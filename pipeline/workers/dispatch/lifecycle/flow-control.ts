@@ -30,20 +30,23 @@ export type FlowControlOptions = {
   readonly logger: Logger;
 };
 
-/** At this many frames that wait to be read, no more are requested. */
+/** While this many frames wait to be read, no more frames are requested. */
 const framesUnopenedMax = 16;
-/** Parked events of one visitor that are read from the log together, and sent one after the other. */
+/**
+ * Number of parked events of one visitor that are read from the log together and sent one after the other: minimum, and
+ * maximum below.
+ */
 const releasedTogetherMin = 16;
 const releasedTogetherMax = 256;
-/** Fresh events that may be parked in the search for one that can be sent as a probe. */
+/** Maximum number of fresh events that are parked in the search for an event that can be sent as a probe. */
 const parkedForProbeMax = 256;
 
-/** Takes events only while there is room for them and the destination can be sent to. */
+/** Takes events only while there is room for them, and while events can be sent to the destination. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
-  /** The settings that were used last; new ones may hold another key. */
+  /** The settings that were used last; other settings may contain another key. */
   #prepared: OfferedDestination | undefined;
-  /** Why the destination cannot be sent to. */
+  /** The reason why no event can be sent to the destination. */
   #problem: string | undefined;
 
   constructor(options: FlowControlOptions) {
@@ -54,7 +57,9 @@ export class FlowControl {
     return this.#problem !== undefined;
   }
 
-  /** Call before events are taken: a destination that refused its key is probed at once if its settings changed. */
+  /**
+   * Call before events are taken. A destination that refused its key is probed at once if its settings have changed.
+   */
   noteSettings(target: DispatchTarget | undefined): void {
     if (target?.prepared === this.#prepared) return;
     this.#prepared = target?.prepared;
@@ -73,19 +78,19 @@ export class FlowControl {
     if (sending.size >= limits.eventsHeldMax || sending.bytes >= limits.bytesHeldMax) return false;
     // All events in memory may end up in the retry log.
     if (this.isRetryLogFull(sending.bytes + outbox.parkingBytes)) return false;
-    // While the breaker is not closed, a probe needs an event of a visitor without waiting events. The search for one
-    // parks all others, so it is bounded.
+    // While the breaker is not closed, a probe needs an event of a visitor who has no waiting events. The search for
+    // such an event parks all others, so it is limited.
     if (!sending.gate.isBreakerClosed && settlement.parkedSinceOpening > parkedForProbeMax) return false;
     return prepared === undefined || sending.wantsFresh(prepared);
   }
 
-  /** Whether so many events wait for another attempt that no fresh ones are taken. */
+  /** Whether so many events wait for another attempt that no fresh events are taken. */
   isRetryLogFull(heldBytes = 0): boolean {
     const { visitorOrder, retryQuota } = this.#options;
     return visitorOrder?.isFull() === true || retryQuota.isFull(heldBytes);
   }
 
-  /** Opens and closes the sources. */
+  /** Opens or closes the sources, as memory, the retry log and the destination allow. */
   regulate(target: DispatchTarget | undefined, isRunning: boolean): void {
     const { pullConsumer, inbox, sending, settlement, sources, skipAhead } = this.#options;
     this.#noteProblem(target?.problem);

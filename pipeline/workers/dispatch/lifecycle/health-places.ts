@@ -12,8 +12,8 @@ import { readPlace } from '../sources/dispatch-place.ts';
 import type { DispatchPlace } from '../sources/dispatch-place.ts';
 
 /**
- * Positions that earlier builds of all instances stored with the health of a destination. `isKnown`: an instance has
- * stored its health, with or without a position.
+ * Reads the positions of a destination that earlier builds stored with its health, for all instances. `isKnown`: an
+ * instance has stored health of the destination, with or without a position.
  */
 export async function readHealthPlaces(
   connection: LogConnection,
@@ -25,7 +25,7 @@ export async function readHealthPlaces(
     const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
     if (found === undefined) return { places, isKnown: seq > 1 };
     seq = found.seq + 1;
-    // A deleted entry has no position.
+    // A deleted entry contains no position.
     const place = decodeHealthRecord(found.data)?.place;
     if (place !== undefined) places.push(readPlace(place));
   }

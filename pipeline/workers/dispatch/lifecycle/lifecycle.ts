@@ -3,17 +3,17 @@ import { Wakeup } from '../../worker/wakeup.ts';
 /** Why a dispatcher ended, unless it failed. */
 export type DispatcherEnd = 'stopped' | 'order changed';
 
-/** States in their order; none is entered twice. */
+/** States in the order in which they follow each other; a dispatcher enters each at most once. */
 type State =
   | 'running'
-  /** Takes no events, sends the batches it has begun, and waits for answers. */
+  /** The dispatcher takes no more events, sends the batches it has begun, and waits for answers. */
   | 'draining'
-  /** Sends nothing, and stores settled events. */
+  /** The dispatcher sends nothing more, and stores settled events. */
   | 'closing'
   | 'ended';
 
 export type LifecycleSteps = {
-  /** Takes nothing more. Called once, when draining begins. */
+  /** Takes no more events. Called once, when draining begins. */
   drain(): Promise<void>;
   /** Ends the work in progress and stores settled events. Never rejects. */
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export class Lifecycle {
     return this.#state === 'running' || this.#state === 'draining';
   }
 
-  /** Drains for at most `deadlineMs`, then closes. A second call does not wait longer. */
+  /** Drains for at most `deadlineMs`, then closes. A second call does not extend the wait. */
   async end(end: DispatcherEnd, deadlineMs: number): Promise<void> {
     if (this.#state === 'running') {
       this.#state = 'draining';
@@ -59,7 +59,7 @@ export class Lifecycle {
     await this.#close(() => this.#resolve(end));
   }
 
-  /** Everything drained is settled. */
+  /** Call when draining is complete: everything that was sent is settled. */
   drained(): void {
     this.#drained.ring();
   }
@@ -68,7 +68,7 @@ export class Lifecycle {
     void this.#close(() => this.#reject(error));
   };
 
-  /** The first call decides how the dispatcher ends. */
+  /** Closes once: the first call decides how the dispatcher ends. */
   #close(settle: () => void): Promise<void> {
     this.#closing ??= this.#closeOnce(settle);
     return this.#closing;

@@ -32,10 +32,10 @@ type Claimed = {
 
 /**
  * The position of a destination in its account's log, owned by the dispatcher that claimed it last. Each claim raises
- * the term, and each write names the entry it replaces, so an earlier owner can no longer write.
+ * the term, and each write names the entry that it replaces, so that an earlier owner can no longer write.
  */
 export class OwnedPosition {
-  /** The finished frames; undefined for none yet. */
+  /** The finished frames; undefined if no frame is finished yet. */
   readonly finished: FinishedMessages | undefined;
   /** Settled lines of unfinished frames, by sequence. */
   readonly parts: Map<number, SettledPart>;
@@ -58,7 +58,8 @@ export class OwnedPosition {
   }
 
   /**
-   * Claims the position. `acked`: the acknowledged messages of the destination's consumer, if the log has the consumer.
+   * Claims the position. `acked`: the messages that the destination's consumer has acknowledged, if the log has the
+   * consumer.
    */
   static async claim(options: PositionOptions, acked: FinishedMessages | undefined): Promise<OwnedPosition> {
     const { bucket, destinationId } = options;
@@ -75,14 +76,17 @@ export class OwnedPosition {
     }
   }
 
-  /** Whether an event was settled before this claim; true if there was no position. */
+  /**
+   * Whether an event was settled before this claim. If the destination had no position, every earlier event counts as
+   * settled.
+   */
   hasSettled({ seq, line }: EventOrigin): boolean {
     if (this.finished === undefined) return true;
     const { upTo, above } = this.finished;
     return seq <= upTo || above.includes(seq) || hasBit(this.parts.get(seq)?.lines, line);
   }
 
-  /** Raised with each claim. */
+  /** Number of claims of this position so far, this one included. */
   get term(): number {
     return this.#entry.term;
   }
@@ -92,12 +96,12 @@ export class OwnedPosition {
     return this.#entry.sinceMs;
   }
 
-  /** Whether this claim found an earlier position missing. */
+  /** Whether this claim found that an earlier position is missing. */
   get isLost(): boolean {
     return this.#entry.lostAtMs !== undefined && this.#entry.place === undefined;
   }
 
-  /** Throws ConsumerTakenError when another dispatcher has claimed the destination. */
+  /** Stores the position. Throws ConsumerTakenError if another dispatcher has claimed the destination. */
   async store(place: WrittenPlace, oldestReference?: number): Promise<void> {
     const { bucket, destinationId, instanceId: owner } = this.#options;
     const { oldestReference: _, ...before } = this.#entry;
@@ -110,7 +114,7 @@ export class OwnedPosition {
         this.#revision = revision;
         return;
       }
-      // This dispatcher's own write may have been stored although the answer was lost.
+      // The write failed, but an earlier write of this dispatcher may have been stored although its answer was lost.
       const found = await bucket.get(positionKey(destinationId));
       if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
         const error = new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
@@ -123,7 +127,7 @@ export class OwnedPosition {
 }
 
 /**
- * The union of all records of finished frames: a record of any dispatcher, of this or an earlier build, is true.
+ * Joins all records of finished frames: whichever dispatcher of this or an earlier build wrote a record, it is true.
  */
 async function joinKnown(
   { connection, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
@@ -155,7 +159,7 @@ async function hasRetries(connection: LogConnection, destinationId: string): Pro
 
 /**
  * Marks the position of a deleted destination: if the destination is published again, it starts at that publication.
- * The entry stays, since a missing one would count as lost.
+ * The entry stays, since a missing entry would count as a lost position.
  */
 export async function retirePosition(
   { positions, health }: { readonly positions: Bucket; readonly health: Bucket },

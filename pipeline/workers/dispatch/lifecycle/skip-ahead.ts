@@ -24,16 +24,19 @@ export type SkipAheadOptions = {
   readonly logger: Logger;
 };
 
-/** Up to this many sequences are skipped by reading them, so that the count is exact. */
+/**
+ * If at most this many sequences have to be skipped, their frames are read, so that the count of skipped events is
+ * exact.
+ */
 const readSkippedMax = 1_000;
 
 /**
- * Skips events of the account's log up to a sequence, and records them as skipped: they waited too long, take room that
- * others need, or may have been delivered before the position was lost.
+ * Skips events of the account's log up to a sequence, and records them as skipped. Reasons: they waited too long, they
+ * take room that others need, or they may have been delivered before the position was lost.
  */
 export class SkipAhead {
   readonly #options: SkipAheadOptions;
-  /** Frames up to this sequence are skipped; 0 while none are. */
+  /** Frames up to this sequence are skipped; 0 if no frames are skipped now. */
   #upToSeq = 0;
   #reason: SkipReason = 'retention';
   /** Whether skipped events may be in memory. */
@@ -48,12 +51,12 @@ export class SkipAhead {
     return this.#upToSeq > 0;
   }
 
-  /** Why a frame is skipped; undefined if it is not. */
+  /** Why a frame is skipped; undefined if it is not skipped. */
   reasonFor(seq: number): SkipReason | undefined {
     return seq <= this.#upToSeq ? this.#reason : undefined;
   }
 
-  /** A call with a sequence that is skipped already changes nothing. Never rejects. */
+  /** Skips frames up to a sequence; does nothing if they are already skipped. Never rejects. */
   async skipTo(upToSeq: number, reason: SkipReason): Promise<void> {
     const { pullConsumer, inbox, isRunning, wake, logger, destinationId } = this.#options;
     const { upTo } = pullConsumer.finished;
@@ -63,7 +66,8 @@ export class SkipAhead {
     this.#mayHold = true;
     wake();
     if (upToSeq - upTo <= readSkippedMax) return;
-    // Not read: a thousand destinations that each fetch a long backlog would slow the log down for every account.
+    // A longer backlog is not read: if a thousand destinations fetched one each, the log would become slow for every
+    // account.
     try {
       const fromMs = await this.#storedAfter(upTo);
       inbox.skippedFrames(await pullConsumer.skipTo(upToSeq), reason, { fromMs, toMs: Date.now() });
@@ -92,7 +96,10 @@ export class SkipAhead {
     inbox.skipUnread(upToSeq, reason);
   }
 
-  /** A frame after the skipped ones was opened, which ends the skip. If nothing can be sent, it is handed back. */
+  /**
+   * Call when a frame after the skipped ones was opened: ends the skip. If nothing can be sent now, the frame is handed
+   * back.
+   */
   caughtUp(): void {
     if (this.#upToSeq === 0) return;
     this.#upToSeq = 0;

@@ -1,6 +1,6 @@
 import type { Attempt } from './deliver.ts';
 
-/** The outcome of an attempt as it is counted: one of few words that an operator can act on. */
+/** The outcome of an attempt in counts: one of a few words from which an operator knows what to do. */
 export const attemptOutcomes = [
   'delivered',
   'dropped',
@@ -18,9 +18,9 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /**
  * Classifies an attempt. `dropped`: the platform accepted the event and discarded it by its own rule. `refused`: it
- * refused the event for good; `unavailable`: for now. `access_refused`: it refused the destination's key or token.
- * `throttled`: it received too many requests. `timeout` and `connection`: it did not answer. `blocked`: its address
- * may not be reached. `unfit`: no request can be made of the event.
+ * refused the event permanently; `unavailable`: temporarily. `access_refused`: it refused the destination's key or
+ * token. `throttled`: it received too many requests. `timeout` and `connection`: it did not answer. `blocked`: requests
+ * to its address are not allowed. `unfit`: no request can be built from the event.
  */
 export function attemptOutcome({ outcome, request, failure }: Attempt): AttemptOutcome {
   if (outcome.kind === 'delivered' || outcome.kind === 'dropped') return outcome.kind;

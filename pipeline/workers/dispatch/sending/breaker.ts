@@ -1,6 +1,6 @@
 /**
- * Whether requests are made to a destination. Closed: yes. Open: not before `untilMs`. Half-open: one request at a time
- * probes it.
+ * Whether requests are made to a destination. Closed: requests are made. Open: no request is made before `untilMs`.
+ * Half-open: one request at a time probes the destination.
  */
 export type BreakerState =
   /** `sinceMs`: time of the first of the consecutive failures; a request that hung counts from its start. */
@@ -17,7 +17,9 @@ export type BreakerLimits = {
    * this number by chance.
    */
   readonly failuresToOpenAtOnce: number;
-  /** A failure that took this long counts as `hungCounts` failures, since it held events all that time. */
+  /**
+   * A failure after at least this time counts as `hungCounts` failures, since its request held up events for so long.
+   */
   readonly hungMs: number;
   readonly hungCounts: number;
   readonly openMinMs: number;
@@ -35,7 +37,8 @@ export const breakerLimits: BreakerLimits = {
 };
 
 /**
- * For a destination that refuses its key or token. No request changes that, but one refusal may concern one event.
+ * Limits for a destination that refuses its key or token: no request changes that, but a single refusal may concern
+ * only one event.
  */
 export const accessBreakerLimits = {
   failuresToOpen: 3,
@@ -47,13 +50,13 @@ export const accessBreakerLimits = {
 
 export const closedBreaker: BreakerState = { kind: 'closed', failuresInARow: 0, sinceMs: 0 };
 
-/** The state now: an open breaker whose time is over is half-open. */
+/** The state at `nowMs`: an open breaker becomes half-open once its time is over. */
 export function breakerAt(state: BreakerState, nowMs: number): BreakerState {
   if (state.kind !== 'open' || nowMs < state.untilMs) return state;
   return { kind: 'half-open', timesOpened: state.timesOpened, probing: false };
 }
 
-/** Requests that may be started now, in addition to those in flight. */
+/** Number of requests that the breaker allows to be started now, in addition to those in flight. */
 export function breakerRoom(state: BreakerState): number {
   switch (state.kind) {
     case 'closed':
@@ -65,22 +68,22 @@ export function breakerRoom(state: BreakerState): number {
   }
 }
 
-/** A request was started. */
+/** Call when a request was started. */
 export function breakerStarted(state: BreakerState): BreakerState {
   return state.kind === 'half-open' ? { ...state, probing: true } : state;
 }
 
-/** A started probe made no request. */
+/** Call when a probe was started but made no request. */
 export function breakerUnasked(state: BreakerState): BreakerState {
   return state.kind === 'half-open' ? { ...state, probing: false } : state;
 }
 
-/** A request that ended, on a monotonic clock. */
+/** A request that ended: whether the destination is up, and times in ms on a monotonic clock. */
 export type EndedRequest = { readonly ok: boolean; readonly startedMs: number; readonly endedMs: number };
 
 /**
- * A request ended. Answers to requests that were in flight when the breaker opened change nothing unless they show
- * that the destination is up. `random` in [0, 1) spreads the times at which many breakers probe again.
+ * Call when a request ended. An answer to a request that was in flight when the breaker opened changes nothing, unless
+ * it shows that the destination is up. `random` in [0, 1) spreads the times at which many breakers probe again.
  */
 export function breakerEnded(
   state: BreakerState,

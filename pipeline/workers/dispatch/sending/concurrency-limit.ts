@@ -1,13 +1,15 @@
 /** How many requests to one destination may be in flight now. */
 export type ConcurrencyLimit = {
   readonly limit: number;
-  /** Below this value `limit` grows quickly, since no request was refused there yet. */
+  /** Below this value `limit` grows quickly, since the destination was not overloaded there yet. */
   readonly knownGood: number;
   /** When `limit` was last reduced, on the caller's clock, in ms. */
   readonly cutAtMs: number;
 };
 
-/** Requests in flight before the first answer: a few events are not worth a connection each. */
+/**
+ * Limit of requests in flight before the first answer: it is not worth opening a connection for each of a few events.
+ */
 const firstLimit = 4;
 
 export function openConcurrency(max: number): ConcurrencyLimit {
@@ -15,10 +17,10 @@ export function openConcurrency(max: number): ConcurrencyLimit {
 }
 
 /**
- * Slow start, then additive increase and multiplicative decrease, as in TCP (RFC 5681): a successful request adds one,
- * so that a full round doubles the limit; after a refusal for too many requests, or no answer in time, the limit is
- * halved, and from there a full round adds one. Requests that were in flight at a reduction do not cause another one,
- * so one overload reduces the limit once.
+ * Adapts the limit by slow start, then additive increase and multiplicative decrease, as in TCP (RFC 5681). At first
+ * each successful request adds one, so that a full round doubles the limit. After a refusal for too many requests, or
+ * no answer in time, the limit is halved; from then on a full round adds one. Requests that were in flight at a
+ * reduction do not cause another reduction, so that one overload reduces the limit once.
  */
 export function adaptConcurrency(
   state: ConcurrencyLimit,

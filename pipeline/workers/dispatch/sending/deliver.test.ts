@@ -14,7 +14,7 @@ const idsOf = (events: readonly OutboundEvent[]): string => events.map(({ resolv
 
 const firstLetter = ({ resolved }: OutboundEvent): string => resolved.event.id.charAt(0);
 
-/** A kind whose body is the events' ids; an id's first letter is its group. */
+/** A kind whose request body lists the ids of the events; the first letter of an id is its group. */
 const byLetter: OfferedDestination = {
   order: 'none',
   batchEventsMax: 100,
@@ -129,7 +129,7 @@ const many = (count: number, visitorOf = (i: number) => `v${i}`) =>
   Array.from({ length: count }, (_, i) => event(`a${i}`, visitorOf(i)));
 const refusal = (code: number): string => JSON.stringify({ error: { code, fbtrace_id: Math.random() } });
 
-test('deliver: refused request of many: after three events tried alone get the same outcome, all events get it', async () => {
+test('deliver: refused request of many events: after three events tried alone get the same outcome, all events get it', async () => {
   const { bodies, delivered } = await deliverTo(byLetter, many(1_000), () => ({ status: 400, body: refusal(100) }));
   expect(bodies.slice(1)).toEqual(['a0', 'a500', 'a999']);
   expect(delivered).toMatchObject({ requests: 4, isUp: true });
@@ -137,7 +137,7 @@ test('deliver: refused request of many: after three events tried alone get the s
 });
 
 test.each([0, 1, 500, 998, 999])(
-  'deliver: refused request of many: one at fault, the %ith: only that event is refused',
+  'deliver: refused request of many events: if only event %i is at fault, only that event is refused',
   async (culprit) => {
     const { bodies, delivered, kinds } = await deliverTo(byLetter, many(1_000), (body) =>
       body.split(',').includes(`a${culprit}`) ? { status: 400, body: refusal(100) } : {},
@@ -149,7 +149,7 @@ test.each([0, 1, 500, 998, 999])(
   },
 );
 
-test('deliver: refused request of many: single events refused for another reason: the search goes on', async () => {
+test('deliver: refused request of many events: single events refused for another reason: the search goes on', async () => {
   const { kinds } = await deliverTo(byLetter, many(20), (body) => {
     if (body === 'a19') return {};
     return { status: 400, body: refusal(body.includes(',') ? 1_234 : 100) };
@@ -157,14 +157,14 @@ test('deliver: refused request of many: single events refused for another reason
   expect(kinds.filter((kind) => kind === 'delivered')).toHaveLength(1);
 });
 
-test('deliver: refused request of many: a request that is too large is halved, and no event is tried alone', async () => {
+test('deliver: refused request of many events: a request that is too large is halved, and no event is tried alone', async () => {
   const { bodies } = await deliverTo(byLetter, many(20), (body) => ({
     status: body.split(',').length > 10 ? 413 : 200,
   }));
   expect(bodies.map((body) => body.split(',').length)).toEqual([20, 10, 10]);
 });
 
-test('deliver: refused request of many: order visitor: no event is tried before an earlier one of its visitor', async () => {
+test('deliver: refused request of many events: order visitor: no event is tried before an earlier one of its visitor', async () => {
   const ordered = { ...byLetter, order: 'visitor' } as const;
   const two = many(20, (i) => (i % 2 === 0 ? 'even' : 'odd'));
   const { bodies } = await deliverTo(ordered, two, (body) => (body.includes(',') ? { status: 400, body: 'no' } : {}));
@@ -180,7 +180,7 @@ test.each([
   [401, true],
   [403, true],
   [400, false],
-])('deliver: refused request of many: %i: says whether the key is refused: %s', async (status, isAccessRefused) => {
+])('deliver: refused request of many events: %i: is the key refused: %s', async (status, isAccessRefused) => {
   const { bodies, delivered } = await deliverTo(byLetter, [event('a1')], () => ({ status }));
   expect(delivered).toMatchObject({ isUp: !isAccessRefused, isAccessRefused });
   expect(bodies).toHaveLength(1);

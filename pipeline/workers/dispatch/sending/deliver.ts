@@ -31,35 +31,35 @@ export type Attempt = {
 };
 
 /**
- * The attempts, in the order of the events, and the state of the destination that the requests showed. An event without
- * an attempt was not sent: an earlier event of its visitor failed in the same batch and will be retried, or the batch
- * was no longer live.
+ * The attempts, in the order of the events, and what the requests showed about the destination. An event without an
+ * attempt was not sent: an earlier event of its visitor failed in the same batch and will be retried, or the batch was
+ * no longer live.
  */
 export type Delivered = {
   readonly attempts: readonly (Attempt | undefined)[];
   readonly requests: number;
-  /** Whether the destination is up: it accepted events, or refused them for good. */
+  /** Whether the destination is up: it accepted events, or refused them permanently. */
   readonly isUp: boolean;
-  /** Whether the destination refused requests for their number, or did not answer in time. */
+  /** Whether the destination refused requests because there were too many, or did not answer in time. */
   readonly isOverloaded: boolean;
   /** Whether the destination refused its key or token. */
   readonly isAccessRefused: boolean;
 };
 
-/** Statuses that one event among many may cause. */
+/** Statuses with which a platform may refuse a whole request because of one event. */
 const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
-/** With more events than this in a refused request, a few are tried alone before the halves. */
+/** If a refused request has more events than this, a few events are tried alone before its halves. */
 const searchedAtOnceMax = 8;
-/** Number of single events tried. */
+/** Number of single events that are tried first. */
 const samples = 3;
 
 /**
- * Sends events in one request, or in one request per group, one after the other. If the platform refuses a request,
- * and one of its events may be the cause, the halves are tried separately, so that only events at fault are refused:
- * if all n events are at fault, this takes 2n - 1 requests. Before a search among many events, a few are tried alone:
- * if the platform gives each of them the same answer as the whole request, the events are not at fault, and all get
- * that outcome. With order `visitor`, later events of a visitor whose event failed are not sent. `isLive` is called
- * before each request: once it returns false, no more are sent.
+ * Sends events in one request, or in one request per group, one after the other. If the platform refuses a request, and
+ * one of its events may be the cause, the halves are sent separately, so that only events at fault are refused: if all
+ * n events are at fault, this takes 2n - 1 requests. Before such a search among many events, a few events are sent
+ * alone: if the platform answers each of them as it answered the whole request, no single event is at fault, and all
+ * events get that outcome. With order `visitor`, later events of a visitor whose event failed are not sent. `isLive` is
+ * called before each request: once it returns false, no more requests are sent.
  */
 export function deliver(
   prepared: OfferedDestination,
@@ -82,7 +82,7 @@ type Delivering = {
 
 /** The state of the search for the events at fault in a refused request. */
 type Search = {
-  /** Whether the destination accepted an event: then the events that it refuses are at fault themselves. */
+  /** Whether the destination accepted an event: if it did, the events that it refuses are themselves at fault. */
   hasTaken: boolean;
   /** The last refusal of a single event, as `lookOf` describes it. */
   refusal: string | undefined;
@@ -90,7 +90,9 @@ type Search = {
 
 const newSearch = (): Search => ({ hasTaken: false, refusal: undefined });
 
-/** Parts of a batch, as indexes; parts that depend on earlier results are made when needed. */
+/**
+ * Parts of a batch, as indexes of its events. Parts that depend on earlier results are generated when they are needed.
+ */
 type Parts = readonly (readonly number[])[] | ((attempts: (Attempt | undefined)[]) => Generator<readonly number[]>);
 
 /** Sends parts of a batch one after the other. */
@@ -124,7 +126,9 @@ async function deliverInTurn(
   return { attempts, ...said };
 }
 
-/** Sends events of one group. A single request, as nearly all are, costs one promise in addition to the sender's. */
+/**
+ * Sends events of one group. A single request, which is the usual case, costs one promise in addition to the sender's.
+ */
 function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], search: Search): Promise<Delivered> {
   const { prepared, sender, isLive } = delivering;
   const request = build(prepared, events);
@@ -140,7 +144,10 @@ function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], 
   return Promise.resolve({ attempts, requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false });
 }
 
-/** The outcome of each event by the answer; if the answer leaves it open, the results of the halves. */
+/**
+ * Reads the outcome of each event from the answer; if the answer does not tell which events are at fault, sends parts
+ * of the batch.
+ */
 function readResult(
   delivering: Delivering,
   events: readonly OutboundEvent[],
@@ -177,7 +184,7 @@ function readResult(
     const exchange = rows.some(isFailure) ? failedExchange(delivering.prepared, request, events, answer) : undefined;
     const attempts = rows.map((outcome) => ({ outcome, request: summary, ...(isFailure(outcome) && { exchange }) }));
     search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
-    // Some platforms report with a 200 or a 400, or row by row, that for now they accept nothing, or less.
+    // In a 200 or a 400, or row by row, some platforms report that they temporarily accept nothing, or accept less.
     const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
     const isThrottled = rows.some((outcome) => outcome.kind === 'retry' && outcome.isThrottled === true);
     const isAccessRefused = !isUp && rows.some(refusesAccess);
@@ -198,7 +205,10 @@ function readResult(
 
 const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
 
-/** Finds the events at fault in a refused request. All of them made it too large (413), so none is then tried alone. */
+/**
+ * Finds the events at fault in a refused request. After a 413 no event is tried alone first, since all events together
+ * made the request too large.
+ */
 async function searchCulprits(
   delivering: Delivering,
   events: readonly OutboundEvent[],
@@ -229,7 +239,10 @@ function halves(indexes: readonly number[]): readonly (readonly number[])[] {
   return [indexes.slice(0, middle), indexes.slice(middle)];
 }
 
-/** The first, the middle and the last event without an earlier event of its visitor. */
+/**
+ * Chooses the events to try alone: the first, the middle and the last of those that have no earlier event of their
+ * visitor in the batch.
+ */
 function sampleOf(events: readonly OutboundEvent[]): readonly number[] {
   const seen = new Set<string>();
   const firsts = events.flatMap((event, index) => {
@@ -244,7 +257,10 @@ function sampleOf(events: readonly OutboundEvent[]): readonly number[] {
 
 const codeNames = ['code', 'error_code', 'errorCode', 'error_subcode', 'type', 'status', '__type', 'category'] as const;
 
-/** An answer without its varying parts, such as the id of a request: its status, and its error codes, if any. */
+/**
+ * What identifies an answer, without varying parts such as the id of a request: its status and its error codes, or its
+ * body if it has no codes.
+ */
 function lookOf(answer: OutboundAnswer): string {
   const body = jsonAnswer(answer);
   const error = body?.['error'];
@@ -266,7 +282,10 @@ function both(first: Said, second: Said): Said {
   };
 }
 
-/** The request, or why there is none: if a kind cannot build a request from an event, only that event is at fault. */
+/**
+ * Builds the request; returns the reason as text if that fails. If a kind cannot build a request from an event, only
+ * that event is at fault.
+ */
 function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
   try {
     const request = prepared.buildRequest(events, Date.now());
@@ -278,15 +297,15 @@ function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): 
 }
 
 /**
- * Divides a batch into requests, each as indexes into `events`: one group per request, and as few requests as keep the
- * events of every visitor in order when they are sent one after the other.
+ * Divides a batch into requests, each a list of indexes into `events`. Each request contains one group, and there are
+ * as few requests as possible if they are sent one after the other and keep the events of every visitor in order.
  */
 export function splitGroups(
   groupOf: (event: OutboundEvent) => string,
   events: readonly OutboundEvent[],
 ): readonly (readonly number[])[] {
   const requests: number[][] = [];
-  /** The last request of each group, and the last one that holds an event of each visitor. */
+  /** For each group, its last request; for each visitor, the last request that holds one of its events. */
   const lastOfGroup = new Map<string, number>();
   const lastOfVisitor = new Map<string, number>();
   for (const [index, event] of events.entries()) {

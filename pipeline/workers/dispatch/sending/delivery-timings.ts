@@ -2,7 +2,7 @@ import { BucketCounts } from '../../../../shared/runtime/metrics/bucket-counts.t
 import type { BucketNumbers } from '../../../../shared/runtime/metrics/bucket-counts.ts';
 import { histogram } from '../../../../shared/runtime/metrics/define-metric.ts';
 
-/** Times of deliveries: by type of destination, never by destination. */
+/** Times of deliveries by type of destination; a metric for each destination would have too many series. */
 export const deliveryMetrics = {
   dispatchDuration: histogram(
     'sluice_dispatch_duration_seconds',
@@ -27,7 +27,7 @@ export type DeliveryTimings = {
   snapshot(): ThreadTimings;
 };
 
-/** As sent to the main thread: by type of destination. */
+/** The times by type of destination, in the form in which they are sent to the main thread. */
 export type ThreadTimings = Readonly<Record<string, Readonly<Record<TimedMetric, BucketNumbers>>>>;
 
 export function createDeliveryTimings(): DeliveryTimings {

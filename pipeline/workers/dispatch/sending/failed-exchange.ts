@@ -13,19 +13,22 @@ import { emailInText, readPlatformError } from '../../../../shared/destinations/
 import { authorized } from '../../../../shared/egress/oauth/authorized.ts';
 
 /**
- * Characters of each body kept until it is masked: more than is stored, so that a secret at the cut is replaced as a
- * whole.
+ * Maximum number of characters of each body that are kept until it is masked. It is larger than what is stored, so that
+ * a secret at the cut is masked as a whole.
  */
 const heldCharsMax = 8 * 1024;
 const headersMax = 20;
 const headerCharsMax = 300;
 const urlCharsMax = 1_000;
 
-/** Headers of an answer that are kept: they help an operator to react, or have an id for the platform's support. */
+/**
+ * Headers of an answer that are kept: they help an operator to react, or contain an id that the platform's support asks
+ * for.
+ */
 const answerHeaders =
   /^(?:retry-after|content-type|location|www-authenticate|cf-ray)$|request-?id|correlation-?id|trace-?id|rate-?limit|-usage$/;
 
-/** A failed request and its answer. Masked at the first reading: few are ever read. */
+/** A failed request and its answer. They are masked when they are first read, since few are ever read. */
 export class FailedExchange {
   #held: Held | undefined;
   #exchange: Exchange | undefined;
@@ -34,7 +37,7 @@ export class FailedExchange {
     this.#held = held;
   }
 
-  /** The exchange without secrets, bounded. */
+  /** The exchange with masked secrets and limited sizes. */
   read(): Exchange {
     if (this.#held !== undefined) this.#exchange = describe(this.#held);
     this.#held = undefined;
@@ -54,7 +57,7 @@ type Held = {
 };
 
 /**
- * Keeps a bounded part of a failed request and its answer; undefined without a masker for the destination's secrets.
+ * Keeps a bounded part of a failed request and its answer; undefined if the destination has no masker for its secrets.
  */
 export function failedExchange(
   { maskerOf }: Pick<OfferedDestination, 'maskerOf'>,
@@ -80,7 +83,7 @@ function heldAnswer({ status, headers, body }: OutboundAnswer): NonNullable<Held
   return { status, headers, body: ownCopy(body) ?? '', isCut: body.length > heldCharsMax };
 }
 
-/** A substring would keep the whole string in memory. */
+/** Copies a text that is too long, up to the limit: a substring would keep the whole text in memory. */
 function ownCopy(text: string | undefined): string | undefined {
   if (text === undefined || text.length <= heldCharsMax) return text;
   return Buffer.from(text.slice(0, heldCharsMax)).toString();
@@ -149,7 +152,7 @@ const tokenMember =
 const bearer = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g;
 
-/** Masks tokens by their form, for tokens that are in no setting, such as those that a platform issued. */
+/** Masks tokens by their form: some tokens are in no setting, such as those that a platform issued. */
 function withoutTokens(text: string): string {
   return text
     .replaceAll(tokenMember, `$1${secretMask}`)
@@ -157,7 +160,10 @@ function withoutTokens(text: string): string {
     .replaceAll(jwt, secretMask);
 }
 
-/** For requests with events of several visitors: a dead letter of one visitor must not hold another's contact data. */
+/**
+ * Removes contact data from requests with events of several visitors: a dead letter of one visitor must not contain
+ * another visitor's data.
+ */
 function withoutContacts(text: string): string {
   return text
     .replaceAll(emailInText, '…@…')

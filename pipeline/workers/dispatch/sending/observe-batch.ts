@@ -13,7 +13,7 @@ type Observing = {
   readonly counts: Record<'requests', number>;
 };
 
-/** Measures an ended batch: its requests, their times, and the age of the delivered events. */
+/** Records metrics of an ended batch: its requests, their times, and the age of the delivered events. */
 export function observeBatch(
   { timings, destinationType, answerTimes, health, counts }: Observing,
   { items, startedMs }: Batch,

@@ -25,8 +25,8 @@ import type { DestinationRequest, ScriptedDestination } from '../../../../shared
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 
-// Every kind is tested against its scripted platform: the real sender sends the kind's requests to a server that judges
-// and answers as the platform documents, and the outcomes are those on which the dispatcher would act.
+// Tests every kind of destination against its scripted platform. The real sender sends the kind's requests to a server
+// that judges and answers them as the platform documents; the dispatcher would act on the resulting outcomes.
 
 type NamedCredentials = Exclude<PlatformCredentials, { in: 'nowhere' }>;
 
@@ -47,7 +47,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Requests each token from the platform. Tests of `shared/egress/oauth` cover how tokens are cached and shared. */
+/** Requests every token from the platform. Tests of `shared/egress/oauth` cover how tokens are cached and shared. */
 const tokens: TokenSource = {
   async get(grant, plain) {
     const answer = await requestToken(grant, undefined, plain, Date.now());
@@ -70,7 +70,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     events = Array.from({ length: count }, (_, nth) => sampleVisit(nowMs, nth + 1));
   });
 
-  /** Sends events to the platform, which judges and answers each request by the options. */
+  /** Sends events to the platform, which judges and answers each request according to the options. */
   const run = (options: JudgeOptions, sent: readonly OutboundEvent[] = events): Promise<Delivered> => {
     judged = [];
     server.answer((request) => {
@@ -89,7 +89,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(judged.flatMap(({ problems }) => problems)).toEqual([]);
     expect(delivered).toMatchObject({ isUp: true, isOverloaded: false });
     expect(outcomesOf(delivered)).toEqual(all('delivered'));
-    // If a kind sends several requests in turn, each is about all the events.
+    // If a kind sends several requests in turn, each of them contains all events.
     expect(judged.flatMap(({ taken }) => taken)).toHaveLength(
       events.length * countInTurn(prepared.buildRequest(events, Date.now())),
     );
@@ -143,7 +143,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const culprit = JSON.stringify(judged.flatMap(({ taken }) => taken).at(-1));
     const refuses = (row: unknown): boolean => JSON.stringify(row) === culprit;
     const outcomes = new Map<OutboundEvent, string>();
-    // If the platform refuses all events for one bad event, the others are sent again.
+    // If the platform refuses all events because of one, the other events are sent again.
     let left = events;
     for (let round = 0; round < 3 && left.length > 0; round += 1) {
       const sent = left;

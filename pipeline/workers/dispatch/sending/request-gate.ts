@@ -15,13 +15,13 @@ import type { Delivered } from './deliver.ts';
 import type { LaneChoice } from './next-lane.ts';
 import type { LaneClass } from '../sources/dispatch-item.ts';
 
-/** A probe waits this long for a fresh event from the log, once it may be made, in ms. */
+/** How long a probe that may already be made waits for a fresh event from the log, in ms. */
 const freshProbeMs = 500;
 
 /** The state of the destination that an ended request showed. */
 type GateReport = Pick<Delivered, 'requests' | 'isUp' | 'isOverloaded' | 'isAccessRefused'>;
 
-/** Pauses of a destination that refuses its key or token: the first, and the longest, in ms. */
+/** The first and the longest pause of a destination that refuses its key or token, in ms. */
 export type AccessRetry = { readonly minMs: number; readonly maxMs: number };
 
 /** Decides whether another request may be started, by the limit on requests in flight and by the breaker. */
@@ -33,7 +33,7 @@ export class RequestGate {
   #freshSinceRetried = Infinity;
   #breaker: BreakerState = closedBreaker;
   #isAccessRefused = false;
-  /** Until then the next probe uses a fresh event only, by performance.now(). */
+  /** Until this time, by performance.now(), a probe may use only a fresh event. */
   #freshProbeUntilMs = -Infinity;
 
   constructor(concurrency: number, accessRetry: AccessRetry) {
@@ -42,7 +42,7 @@ export class RequestGate {
     this.#concurrency = openConcurrency(concurrency);
   }
 
-  /** Requests that may be in flight, adapted to the destination. */
+  /** Number of requests that may be in flight, adapted to the destination. */
   get concurrency(): number {
     return Math.floor(this.#concurrency.limit);
   }
@@ -56,7 +56,7 @@ export class RequestGate {
     return this.#isAccessRefused;
   }
 
-  /** Lets a destination that refused its key be probed at once, since the key may have changed. */
+  /** Allows a probe at once if the destination refused its key, since the key may have changed. */
   askAgain(): void {
     if (this.#isAccessRefused && this.#breaker.kind === 'open')
       this.#breaker = { ...this.#breaker, untilMs: -Infinity };
@@ -69,7 +69,10 @@ export class RequestGate {
     return this.#breaker.kind === 'open';
   }
 
-  /** When more requests may be started although no answer arrives, by performance.now(); Infinity if never. */
+  /**
+   * When more requests may be started even if no answer arrives, by performance.now(); Infinity if only an answer
+   * allows more.
+   */
   get moreAtMs(): number {
     if (this.isBreakerClosed) return Infinity;
     if (this.#breaker.kind === 'open') return this.#breaker.untilMs;
@@ -94,13 +97,13 @@ export class RequestGate {
     };
   }
 
-  /** Requests that may be started now. */
+  /** Number of requests that may be started now. */
   get room(): number {
     if (this.isShut) return 0;
     return Math.max(0, Math.min(this.concurrency - this.inFlight, breakerRoom(this.#breaker)));
   }
 
-  /** Returns the start time, for `ended`. */
+  /** Call when a request is started. Returns the start time, which `ended` needs. */
   started(lane: LaneClass): number {
     this.#breaker = breakerStarted(this.#breaker);
     this.#inFlight[lane] += 1;
@@ -108,11 +111,11 @@ export class RequestGate {
     return performance.now();
   }
 
-  /** Returns whether the end of this request opened the breaker. */
+  /** Call when a request has ended. Returns whether that opened the breaker. */
   ended(lane: LaneClass, startedMs: number, said: GateReport): boolean {
     this.#inFlight[lane] -= 1;
     if (said.requests === 0) {
-      // Nothing was sent, so nothing was learned.
+      // Nothing was sent, so the state of the destination is still unknown.
       this.#breaker = breakerUnasked(this.#breaker);
       return false;
     }
@@ -133,7 +136,7 @@ export class RequestGate {
     return true;
   }
 
-  /** The purpose of requests now. */
+  /** The purpose of a request that is made now. */
   get #asking(): LaneChoice['asking'] {
     if (this.isBreakerClosed) return 'as ever';
     return performance.now() < this.#freshProbeUntilMs ? 'a fresh probe' : 'a probe';

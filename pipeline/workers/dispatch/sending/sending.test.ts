@@ -36,7 +36,7 @@ function open(concurrency: number): Sending {
   });
 }
 
-/** Adds events for as long as they are wanted. Returns how many were added. */
+/** Adds events as long as `wantsFresh` asks for them. Returns how many were added. */
 function fill(sending: Sending, prepared: OfferedDestination): number {
   let added = 0;
   for (; added < 1_000 && sending.wantsFresh(prepared); added += 1) sending.add(itemOf(`${sending.size}`));

@@ -13,33 +13,33 @@ import type { Turn } from './visitor-lanes.ts';
 
 export type SendingOptions = {
   readonly sender: Sender;
-  /** Requests in flight, at most. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   /** A batch that is not full may wait this long for more events while other batches are in flight, in ms. */
   readonly lingerMs: number;
   readonly accessRetry: AccessRetry;
-  /** Bytes of the events of one request, as the log has them with their visitors. */
+  /** Maximum bytes of the events of one request, measured as the log has them, with their visitors. */
   readonly requestBytesMax: number;
-  /** Whether later events of a visitor may not be sent after a failed one. */
+  /** Whether later events of a visitor must not be sent after a failed event. */
   readonly keepsOrder: boolean;
 };
 
-/** Events that travel together. `ended` and `release` follow once their results are known. */
+/** Events that are sent together. Call `ended` and `release` once their results are known. */
 export type Batch = {
   readonly lane: LaneClass;
   readonly items: readonly DispatchItem[];
-  /** Their approximate bytes in the request. */
+  /** Approximate bytes of the events in the request. */
   readonly bytes: number;
-  /** Whether it probes the destination. */
+  /** Whether the batch probes the destination. */
   readonly isProbe: boolean;
-  /** By performance.now(). */
+  /** When its first request was started, by performance.now(). */
   readonly startedMs: number;
   /** Rejects only on a bug. */
   readonly delivered: Promise<Delivered>;
 };
 
 export type NextOptions = {
-  /** Whether a batch that is not full may wait a moment for more. */
+  /** Whether a batch that is not full may wait a short time for more events. */
   readonly isPatient: boolean;
   /** Called for each event before it is put into a request; must not change the lanes. */
   readonly turnOf: (item: DispatchItem) => Turn;
@@ -48,15 +48,18 @@ export type NextOptions = {
 };
 
 /**
- * The events that wait to be sent, in order per visitor, and the events in flight. Decides when the next request is
- * made, and of which events.
+ * The events that wait to be sent, in order for each visitor, and the events in flight. Decides when the next request
+ * is made, and with which events.
  */
 export class Sending {
   readonly #options: SendingOptions;
   readonly #lanes = new VisitorLanes<DispatchItem>();
   readonly #gate: RequestGate;
   readonly answerTimes = new AnswerTimes();
-  /** Until then a batch that is not full waits for more events; undefined while none waits. */
+  /**
+   * Until this time a batch that is not full waits for more events, by performance.now(); undefined while no batch
+   * waits.
+   */
   #lingerUntilMs: number | undefined;
   #isLingering = false;
   /** When the platform's rate limit allows the next request, by performance.now(). */
@@ -67,7 +70,7 @@ export class Sending {
     this.#gate = new RequestGate(options.concurrency, options.accessRetry);
   }
 
-  /** The state of the limits on requests, to read. */
+  /** The state of the limits on requests, read-only. */
   get gate(): Omit<RequestGate, 'started' | 'ended' | 'askAgain'> {
     return this.#gate;
   }
@@ -83,30 +86,33 @@ export class Sending {
     };
   }
 
-  /** The destination has other settings: if it refused its key, it is probed now. */
+  /** Call when the destination has other settings: if it refused its key, it is probed now. */
   askAgain(): void {
     this.#gate.askAgain();
   }
 
-  /** Events in memory, waiting or in flight. */
+  /** Number of events in memory, whether waiting or in flight. */
   get size(): number {
     return this.#lanes.size;
   }
 
-  /** Approximate bytes of the events in memory, as in requests. */
+  /** Approximate bytes that the events in memory would take in requests. */
   get bytes(): number {
     return this.#lanes.bytes;
   }
 
-  /** When the next batch may be due without a signal, by performance.now(). */
+  /** When the next batch may be due although nothing happens until then, by performance.now(). */
   get nextAtMs(): number {
     const lingerMs = this.#isLingering ? (this.#lingerUntilMs ?? Infinity) : Infinity;
     return Math.min(lingerMs, this.#gate.moreAtMs, this.#isRateLimited ? this.#allowedAtMs : Infinity);
   }
 
-  /** Whether too few fresh events are ready for the next request. Later requests' events are read after it is sent. */
+  /**
+   * Whether too few fresh events are ready for the next request. Events of later requests are read after that request
+   * is sent.
+   */
   wantsFresh(prepared: OfferedDestination): boolean {
-    // A batch of one group is chosen from many events.
+    // If the kind sends groups, a batch of one group is chosen from more events.
     const requests = prepared.groupOf === undefined ? Math.min(1, this.#gate.room) : this.#gate.concurrency;
     return this.#lanes.readyCount('fresh') < requests * this.#eventsMax(prepared);
   }
@@ -130,7 +136,7 @@ export class Sending {
       };
       const items = this.#lanes.take(lane, limits, turnOf);
       if (items.length > 0) return this.#send(prepared, lane, items, isLive);
-      // If no event had to stay, all events of this lane were settled, and the other lane may have some.
+      // Either an event has to stay, or all events of this lane were settled; then the other lane may have some.
       if (this.#lanes.readyCount(lane) > 0) return undefined;
     }
   }
@@ -155,22 +161,25 @@ export class Sending {
     return { lane, items, bytes, isProbe, startedMs, delivered };
   }
 
-  /** The request has ended. Returns whether that opened the breaker. */
+  /** Call when the batch's requests have ended. Returns whether that opened the breaker. */
   ended({ lane, startedMs }: Batch, delivered: Delivered): boolean {
     return this.#gate.ended(lane, startedMs, delivered);
   }
 
-  /** All events of the batch are settled or being stored: later events of their visitors may go. */
+  /** Call when all events of the batch are settled or being stored: later events of their visitors may then be sent. */
   release({ items }: Batch): void {
     this.#lanes.release(items);
   }
 
-  /** Removes and returns events that match and are not in flight, in order. */
+  /** Removes and returns, in order, the events for which `fits` returns true, except those in flight. */
   remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     return this.#lanes.remove(fits);
   }
 
-  /** Removes and returns the events of a visitor that match and wait for those in flight, in order. */
+  /**
+   * Removes and returns, in order, the events of a visitor that wait for its events in flight and for which `fits`
+   * returns true.
+   */
   removeBehind(visitorId: string, fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     return this.#lanes.removeBehind(visitorId, fits);
   }
@@ -179,7 +188,7 @@ export class Sending {
     return this.#options.sender.close();
   }
 
-  /** Events of a request, at most: one for a probe, which is likely to fail with every event in it. */
+  /** Maximum number of events in a request: one for a probe, since all events of a probe are likely to fail. */
   #eventsMax({ batchEventsMax }: OfferedDestination): number {
     return this.#gate.isBreakerClosed ? batchEventsMax : 1;
   }
@@ -196,7 +205,10 @@ export class Sending {
     });
   }
 
-  /** Lets a batch that is not full wait a moment for more events, while other requests are in flight anyway. */
+  /**
+   * Whether a batch that is not full waits a short time for more events. It waits only while other requests are in
+   * flight.
+   */
   #shouldLinger(lane: LaneClass, max: number): boolean {
     const { lingerMs } = this.#options;
     const isWorthIt = lingerMs > 0 && this.#gate.inFlight > 0 && this.#lanes.readyCount(lane) < max;

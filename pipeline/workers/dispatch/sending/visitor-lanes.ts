@@ -8,16 +8,19 @@ export type LaneItem = {
   readonly bytes: number;
 };
 
-/** The bounds of items taken together. */
+/** Limits of the items that are taken together. */
 export type TakeLimits = {
   readonly itemsMax: number;
-  /** Bytes of all items; a larger item goes alone. */
+  /** Maximum bytes of all items together; a larger item is taken alone. */
   readonly bytesMax: number;
   /** Whether at most one item of each visitor is taken. */
   readonly isOneEach: boolean;
 };
 
-/** What to do with the next item: take it; remove it, since it is settled; or leave it, and take no more for now. */
+/**
+ * What to do with the next item: `take` it; `leave` it out, since it is settled; or let it `stay`, and take no more
+ * items for now.
+ */
 export type Turn = 'take' | 'leave' | 'stay';
 
 /** Items that are being taken together. */
@@ -57,24 +60,30 @@ class Taking<Item extends LaneItem> {
   }
 }
 
-/** A batch searches this many ready items for more of its group. */
+/** Number of ready items that a batch searches for more items of its group. */
 const lookAheadMax = 1_024;
 const holesMax = 1_024;
 
 /**
- * The order in which events may be sent: events of one visitor one after the other, those of different visitors at the
- * same time. A batch takes the following events of its visitors along, in order.
+ * The order in which events may be sent: events of one visitor one after the other, events of different visitors at the
+ * same time. A batch also takes the next events of its visitors, in order.
  */
 export class VisitorLanes<Item extends LaneItem> {
-  /** By visitor with an event ready or in flight: the events that wait for it. Undefined for none, the usual case. */
+  /**
+   * For each visitor with an event ready or in flight, the events that wait for it; undefined if none waits, which is
+   * the usual case.
+   */
   readonly #waiting = new Map<string, Item[] | undefined>();
-  /** Taken items leave a hole, so that nothing refers to them; holes before the head are removed together. */
+  /**
+   * Ready items in order. An item that is taken leaves a hole, so that nothing refers to it; the holes before the head
+   * are removed together.
+   */
   readonly #ready: Record<LaneClass, (Item | undefined)[]> = { fresh: [], retried: [] };
   readonly #heads = { fresh: 0, retried: 0 };
   #size = 0;
   #bytes = 0;
 
-  /** Items added and not yet released. */
+  /** Number of items that were added and are not yet released. */
   get size(): number {
     return this.#size;
   }
@@ -103,8 +112,8 @@ export class VisitorLanes<Item extends LaneItem> {
   }
 
   /**
-   * Takes items that may travel in one request; each is returned with `release`. `turnOf` is called for each item
-   * before its group and size are read, both of which it may change; it must not call the lanes.
+   * Takes items that may be sent in one request; `release` must be called with each of them. `turnOf` is called for
+   * each item before its group and size are read, and may change both; it must not call the lanes.
    */
   take(lane: LaneClass, limits: TakeLimits, turnOf: (item: Item) => Turn = () => 'take'): Item[] {
     const taking = new Taking<Item>(limits, turnOf);
@@ -123,7 +132,7 @@ export class VisitorLanes<Item extends LaneItem> {
     return taking.items;
   }
 
-  /** The items of one `take` are finished: items that waited for them may go. */
+  /** Call when the items of one `take` are finished: items that waited for them become ready. */
   release(items: readonly Item[]): void {
     this.#forget(items);
     const [only] = items;
@@ -131,7 +140,10 @@ export class VisitorLanes<Item extends LaneItem> {
     else for (const visitorId of new Set(items.map((item) => item.visitorId))) this.#releaseVisitor(visitorId);
   }
 
-  /** Removes and returns a visitor's items that match and wait for those in flight, in order. */
+  /**
+   * Removes and returns, in order, a visitor's items that wait for its items in flight and for which `fits` returns
+   * true.
+   */
   removeBehind(visitorId: string, fits: (item: Item) => boolean): Item[] {
     const behind = this.#waiting.get(visitorId);
     if (behind === undefined) return [];
@@ -141,7 +153,7 @@ export class VisitorLanes<Item extends LaneItem> {
     return removed;
   }
 
-  /** Removes and returns every item that matches and is not in flight. */
+  /** Removes and returns the items for which `fits` returns true, except those in flight. */
   remove(fits: (item: Item) => boolean): Item[] {
     const removed: Item[] = [];
     const keep = (item: Item): boolean => {
@@ -172,14 +184,14 @@ export class VisitorLanes<Item extends LaneItem> {
     for (const { bytes } of items) this.#bytes -= bytes;
   }
 
-  /** No event of the visitor is ready or in flight: the next one becomes ready. */
+  /** Makes the visitor's next event ready. Call when none of its events is ready or in flight. */
   #releaseVisitor(visitorId: string): void {
     const next = this.#waiting.get(visitorId)?.shift();
     if (next === undefined) this.#waiting.delete(visitorId);
     else this.#ready[next.lane].push(next);
   }
 
-  /** Takes an item, and following ones of its visitor as far as they may travel along. */
+  /** Takes an item, and as many of the next items of its visitor as may be sent in the same request. */
   #takeAlong(taking: Taking<Item>, item: Item): void {
     taking.add(item);
     if (!taking.mayFollow()) return;
@@ -195,7 +207,9 @@ export class VisitorLanes<Item extends LaneItem> {
     }
   }
 
-  /** Takes more of a group. Skipped items keep their place: the head always goes first. */
+  /**
+   * Takes more items of a group. Items of other groups keep their place; each batch begins with the item at the head.
+   */
   #takeGroup(taking: Taking<Item>, lane: LaneClass, group: string): void {
     const items = this.#readyItems(lane);
     const passed: Item[] = [];
@@ -219,7 +233,7 @@ export class VisitorLanes<Item extends LaneItem> {
     for (const { visitorId } of left) this.#releaseVisitor(visitorId);
   }
 
-  /** The next item, if there is room for it. */
+  /** Takes the next item, if there is room for it. */
   #shift(lane: LaneClass, taking: Taking<Item>): Item | undefined {
     const items = this.#ready[lane];
     for (;;) {

@@ -1,6 +1,6 @@
 import type { ConsentLayer } from '../../../../shared/routing/consent/purpose-answer.ts';
 
-/** Counters by purpose, and by layer of consent. */
+/** Counters with a series for each purpose, and for each layer of consent. */
 export const dispatcherNamedCounters = {
   consent_stops: {
     help: 'Events stopped because their visitor does not allow a purpose that the destination serves, by the first such purpose',
@@ -12,7 +12,7 @@ export const dispatcherNamedCounters = {
   },
 } as const;
 
-/** Purposes of a destination with a count of their own; the others share one. */
+/** Maximum number of purposes of a destination that are counted separately; all others share one count. */
 const purposesMax = 20;
 const otherPurposes = '_other';
 

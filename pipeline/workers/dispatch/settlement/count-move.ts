@@ -3,10 +3,10 @@ import { isParkedTier, isReplayTier } from '../../../../shared/contracts/events/
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
-/** Counts a move of an event, before its line is settled; nothing if the event stays in its stage. */
+/** Counts a move of an event to another stage. Call it before the event's line is settled. */
 export function countMove(health: Pick<HealthKeeper, 'countMove'>, item: DispatchItem, to: MovedTo): void {
   const from = stageOf(item);
-  // An event that is not for the destination never entered.
+  // An event that the destination does not get was never counted in a stage.
   if (from === to || (to === 'skipped' && (from === 'log' || from === 'replay'))) return;
   health.countMove(item.head, from, to);
 }

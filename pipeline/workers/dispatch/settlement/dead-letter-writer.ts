@@ -7,10 +7,10 @@ import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { LogWriter } from './log-writer.ts';
 import type { LogWriterOptions } from './log-writer.ts';
 
-/** While the stream is full, these tries take longer than retention needs to make room in it. */
+/** Number of tries while the stream is full; together they take longer than retention needs to make room in it. */
 const triesWhileFull = 10;
 const batchTimeoutMs = 5_000;
-/** Maximum bytes of a message without the unreadable bytes. */
+/** Maximum bytes of everything in a message except the unreadable bytes. */
 const headBytesMax = 4_096;
 const lettersAtOnceMax = 256;
 const bytesAtOnceMax = 4 * 1024 ** 2;
@@ -22,9 +22,9 @@ type Waiting = {
 };
 
 /**
- * Stores events that a destination will not get, with the reason. Each letter is a message, so that it can be read and
- * removed alone. A destination that refuses everything causes hundreds of letters, so those that arrive during a write
- * are stored in one batch.
+ * Stores events that a destination will not get, with the reason. Each letter is a message of its own, so that it can
+ * be read and removed alone. A destination that refuses everything causes hundreds of letters, so letters that arrive
+ * during a write are stored in one batch.
  */
 export class DeadLetterWriter {
   readonly #options: LogWriterOptions;
@@ -40,9 +40,9 @@ export class DeadLetterWriter {
   }
 
   /**
-   * Resolves with true once the log has stored the letter, or with false once it has refused it repeatedly. Rejects if
-   * the dispatcher ends before. `readFrom` is the line that the event was read from: an event that is read again with
-   * the same result is stored once.
+   * Resolves with true once the log has stored the letter, or with false once the log has refused it repeatedly.
+   * Rejects if the dispatcher ends first. `readFrom` is the line that the event was read from: if the event is read
+   * again with the same result, its letter is not stored again.
    */
   add(
     letter: Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string },
@@ -57,7 +57,7 @@ export class DeadLetterWriter {
   /** Stores bytes of the log that this build cannot read, cut to fit into a message; settles as `add` does. */
   addUnreadable(data: Uint8Array, reason: string): Promise<boolean> {
     const { destinationId, connection } = this.#options;
-    // As text the bytes take a third more. A message that does not fit would be refused at every try.
+    // Encoded as text, the bytes take a third more. A message that is too large would be refused at every try.
     const bytesMax = Math.floor(((connection.messageBytesMax - headBytesMax) * 3) / 4);
     const isCut = data.length > bytesMax;
     const kept = encodeUnreadable(destinationId, isCut ? `${reason} (cut)` : reason, data.subarray(0, bytesMax));
@@ -75,13 +75,13 @@ export class DeadLetterWriter {
 
   async #drain(): Promise<void> {
     this.#isDraining = true;
-    // Letters added together are stored together.
+    // Waits until all letters of this turn are added, so that they are stored together.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#storeLetters(takeLetters(this.#waiting));
     this.#isDraining = false;
   }
 
-  /** Settles each letter; never rejects. */
+  /** Stores letters and settles the promise of each; never rejects. */
   async #storeLetters(letters: readonly Waiting[]): Promise<void> {
     if (letters.length >= batchMessagesMin && (await this.#isStoredTogether(letters))) {
       this.#writer.accepted();
@@ -96,7 +96,10 @@ export class DeadLetterWriter {
     await Promise.allSettled(storing);
   }
 
-  /** One try. If it fails, the letters are published one by one; by their ids the log skips those that it has. */
+  /**
+   * Tries once to store all letters in a batch. If that fails, the letters are published one by one, and the log
+   * recognises those that it already has by their message ids.
+   */
   async #isStoredTogether(letters: readonly Waiting[]): Promise<boolean> {
     const { connection, onRetry } = this.#options;
     try {
@@ -104,7 +107,7 @@ export class DeadLetterWriter {
       await publishBatch(connection, messages, batchTimeoutMs);
       return true;
     } catch (error) {
-      // Any other error would also occur when each is published.
+      // Any other error occurs again, and is reported, when the letters are published one by one.
       if (error instanceof PublishError) onRetry(error.reason, 1);
       return false;
     }

@@ -16,7 +16,7 @@ export type KeepUntriedOptions = {
   readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
   readonly health: Pick<HealthKeeper, 'skipped' | 'countMove'>;
   readonly observe: OutcomeObserver;
-  /** Whether the event's visitor was erased after the event was received: then nothing of it is stored. */
+  /** Whether the event's visitor was erased after the event was received; if so, nothing of the event is stored. */
   readonly isErased: (head: EventHead) => boolean;
   readonly counts: Record<
     'dead_letters' | 'dead_letters_unreadable' | 'dead_letters_set_aside' | 'erased' | 'missed_events',
@@ -26,10 +26,13 @@ export type KeepUntriedOptions = {
 
 const setAside = 'dead set_aside';
 
-/** Settles once the item is a dead letter, or recorded as skipped. A repeated call stores one dead letter. */
+/**
+ * Settles once the event is stored as a dead letter, or recorded as skipped. Repeated calls for an event store only one
+ * dead letter.
+ */
 export type KeepUntried = (untried: Untried) => Promise<void>;
 
-/** Stores events without an attempt. */
+/** Stores events that cannot be tried. */
 export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
   return async (untried) => {
     switch (untried.kind) {
@@ -41,7 +44,7 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
         return keepUnreadable(options, untried.data, untried.problem);
       case 'gone':
         recordSkipped(options, 'event_removed', untried.receivedAtMs);
-        // The event's name is lost with the event.
+        // The name of the event is unknown, since the event is gone.
         options.health.countMove({ ...nameless, receivedAtMs: untried.receivedAtMs }, 'retrying', 'skipped');
         return;
       case 'quarantined frame':
@@ -63,7 +66,7 @@ const nameless = { name: otherRow, sourceId: otherRow };
 
 type Of<Kind extends Untried['kind']> = Extract<Untried, { readonly kind: Kind }>;
 
-/** Each line of a quarantined frame of the account's log is a dead letter. */
+/** Stores each line of a quarantined frame of the account's log as a dead letter. */
 async function keepFrame(
   options: KeepUntriedOptions,
   { seq, data, storedAtMs }: Of<'quarantined frame'>['message'],

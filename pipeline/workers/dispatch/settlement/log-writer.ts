@@ -12,7 +12,10 @@ export type LogWriterOptions = {
   onRetry(reason: PublishFailure, tries: number): void;
 };
 
-/** Tries after failures other than a full stream: with their pauses they take a minute and a half, or more. */
+/**
+ * Maximum number of tries after failures other than a full stream: with their pauses they take at least a minute and a
+ * half.
+ */
 const othersMax = 24;
 
 /** Writes messages of one kind until the log has stored them, or has refused them repeatedly. */
@@ -21,21 +24,22 @@ export class LogWriter {
   readonly #fullMax: number;
   #isRefused = false;
 
-  /** `fullMax`: tries while the stream is full. */
+  /** `fullMax`: maximum number of tries while the stream is full. */
   constructor(options: LogWriterOptions, fullMax: number) {
     this.#options = options;
     this.#fullMax = fullMax;
   }
 
-  /** The log has accepted another message. */
+  /** Call when the log has accepted another message. */
   accepted(): void {
     this.#isRefused = false;
   }
 
-  /** Returns the sequence; undefined if the log refused the message. Rejects if the dispatcher ends before. */
+  /** Returns the sequence of the message; undefined if the log refused it. Rejects if the dispatcher ends first. */
   async write(message: OutgoingMessage): Promise<number | undefined> {
     const { connection, signal, onRetry } = this.#options;
-    // After a refusal one try must do: otherwise each waiting message would take all tries, one after the other.
+    // After a refusal, each message is tried only once: otherwise each waiting message would take all tries, one after
+    // the other.
     const limits = this.#isRefused ? { fullMax: 1, othersMax: 1 } : { fullMax: this.#fullMax, othersMax };
     const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(limits) };
     try {

@@ -30,7 +30,7 @@ function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sam
   return new DispatchItem(frame, event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
 }
 
-/** An order of visitors that is only in memory: nothing in it reads the log. */
+/** An order of visitors that is only in memory and never reads the log. */
 const orderOf = (waiting: WaitingVisitors): VisitorOrder =>
   new VisitorOrder({
     comesAgain: () => false,
@@ -47,7 +47,10 @@ const orderOf = (waiting: WaitingVisitors): VisitorOrder =>
     warn: () => undefined,
   });
 
-/** An outbox, with the records and dead letters that it writes and, if the logs are full, the events it skips. */
+/**
+ * An outbox; records the retry records and dead letters that it writes, and the events that it skips if the logs are
+ * full.
+ */
 function open({
   retriesFull = false,
   deadLettersFull = false,

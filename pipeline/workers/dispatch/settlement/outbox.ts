@@ -32,9 +32,9 @@ export type OutboxOptions = {
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
   /** Undefined if the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
-  /** Keeps a frame of EVENTS in memory, as some of its events will be read again. */
+  /** Caches a frame of EVENTS in memory, since some of its events will be read again. */
   readonly keepFrame: (seq: number, frame: ResolvedFrame) => void;
-  /** Whether the event's visitor was erased after the event was received: then nothing of it is stored. */
+  /** Whether the event's visitor was erased after the event was received; if so, nothing of the event is stored. */
   readonly isErased: (head: EventHead) => boolean;
   readonly observe: OutcomeObserver;
   readonly counts: OutboxCounts;
@@ -59,8 +59,8 @@ export type OutboxCounts = Record<
 >;
 
 /**
- * State of an event: settled; being stored, until the promise settles; or `waits on`: it stays in its frame of parked
- * events, to which it is to be handed back.
+ * What happened to an event: it is settled; it is being stored, until the promise settles; or it `waits on`, so it
+ * stays in its frame of parked events and has to be handed back to it.
  */
 export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 
@@ -68,12 +68,12 @@ const behindAnother = 'waits for an earlier event of its visitor';
 const notSent = 'not sent yet: its request was not made';
 
 /**
- * Moves events on after an attempt: those that wait for another attempt go to the retry log, those without another
- * attempt to the dead letters. All are counted in the health window, and reported.
+ * Settles events after an attempt: events that get another attempt go to the retry log, events that get none go to the
+ * dead letters. All are counted in the health window, and reported.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
-  /** In the order of parking. */
+  /** Parked events that are not stored yet, in the order of parking. */
   readonly #parking: Parking[] = [];
   #parkingBytes = 0;
   /** When the destination last accepted an event. */
@@ -84,8 +84,9 @@ export class Outbox {
   }
 
   /**
-   * Counts the result of each event of a batch and stores the event where it goes next. Events without an attempt were
-   * not sent: an earlier event of their visitor failed, or the batch was no longer live. `isProbe`: it was a probe.
+   * Counts the result of each event of a batch, and stores each event where its result requires. Events without an
+   * attempt were not sent: an earlier event of their visitor failed, or the batch was no longer live. `isProbe`:
+   * whether the batch was a probe.
    */
   settle(
     items: readonly DispatchItem[],
@@ -94,11 +95,11 @@ export class Outbox {
   ): readonly Whereabouts[] {
     const nowMs = Date.now();
     if (countAttempts(this.#options, items, attempts) > 0) this.#takenAtMs = nowMs;
-    // After the counts, since a settled event counts as recorded.
+    // Called after the results are counted, since a settled event counts as recorded.
     return items.map((item, index) => this.#moveOn(item, attempts[index], isProbe, nowMs));
   }
 
-  /** Stores an event whose rules take too much work as a dead letter. */
+  /** Stores an event as a dead letter because its rules take too much work. */
   deadLetterOverBudget(item: DispatchItem, reason: string): Promise<void> {
     item.frame.isStarted = true;
     this.#options.health.record('failed', 1);
@@ -116,8 +117,9 @@ export class Outbox {
   }
 
   /**
-   * Parks an event after the waiting events of its visitor; `storeNextParked` stores it, after those parked before.
-   * Settles once the log has it. Storing is separate, since very many events may be parked at once.
+   * Parks an event behind the waiting events of its visitor. `storeNextParked` stores parked events in the order of
+   * parking. Settles once the log has the event. Parking and storing are separate, since very many events may be parked
+   * at once.
    */
   park(
     item: DispatchItem,
@@ -163,7 +165,7 @@ export class Outbox {
     observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
     const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
-    // A retried event has an earlier record in the retry log, which this one replaces.
+    // A retried event has an earlier record in the retry log; this record replaces it.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
       if (at !== undefined) {
         countMove(health, item, 'waiting');
@@ -183,13 +185,13 @@ export class Outbox {
       return 'settled';
     }
     if (this.#options.isErased(item.head)) {
-      // The result of its request has been counted; the event is neither tried again nor stored.
+      // The result of the request is already counted; the event is neither tried again nor stored.
       order?.done(item, item.follower);
       recordStop(this.#options, item, { kind: 'erased' });
       return 'settled';
     }
     if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, isProbe, nowMs);
-    // If a version introduces an order, its batches come here until the dispatcher without an order has ended.
+    // If a version introduces an order, the dispatcher without an order handles its batches until it has ended.
     if (order === undefined) {
       return item.isReadable ? this.#retryNow(item, notSent) : this.#keepLine(item);
     }
@@ -227,7 +229,7 @@ export class Outbox {
     });
   }
 
-  /** Stores an event that waits for its next attempt; without room it becomes a dead letter. */
+  /** Stores an event that waits for its next attempt; if the retry log has no room, the event becomes a dead letter. */
   #store(
     item: DispatchItem,
     tier: number,
@@ -249,14 +251,14 @@ export class Outbox {
     return stored;
   }
 
-  /** Parks an event; one that is parked already stays in its frame in the log. */
+  /** Parks an event. An event that is already parked stays in its frame in the log. */
   #waitBehind(item: DispatchItem, order: VisitorOrder, attempted: Attempted, reason: string): Whereabouts {
     if (item.follower === undefined) return this.park(item, order, attempted, reason);
     item.follower.attempted = attempted;
     return 'waits on';
   }
 
-  /** Stores an event in the retry log as due now: no attempt was made. */
+  /** Stores an event in the retry log as due now, since no attempt was made. */
   #retryNow(item: DispatchItem, reason: string): Promise<unknown> {
     const nowMs = Date.now();
     return this.#store(item, retryTier(0), { attempted: item.attempted, reason, notBefore: nowMs }, nowMs);
@@ -294,7 +296,10 @@ export class Outbox {
     return this.#options.keepUntried({ kind: 'unreadable line', data: item.line });
   }
 
-  /** Records an event as skipped, since the dead letters have no room either. It was resolved between the two times. */
+  /**
+   * Records an event as skipped, since the dead letters have no room for it either. A retried event was resolved
+   * between the two times.
+   */
   #skip({ frame: { source }, head }: DispatchItem, firstAttemptAtMs: number): void {
     if (source.kind === 'log') recordSkipped(this.#options, 'dead_letters_full', source.message.storedAtMs);
     else recordSkipped(this.#options, 'dead_letters_full', head.receivedAtMs, firstAttemptAtMs);

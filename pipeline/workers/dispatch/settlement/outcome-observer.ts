@@ -12,13 +12,13 @@ export type OutcomeNote = {
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
   readonly reason: string | undefined;
-  /** The decision on each purpose, for an event that consent stopped. */
+  /** The answers for all purposes, if consent stopped the event. */
   readonly consent: readonly PurposeAnswer[] | undefined;
   /** The request of a failed attempt and its answer; undefined if there was no request. */
   readonly exchange: FailedExchange | undefined;
-  /** Requests made so far. */
+  /** Number of requests made so far. */
   readonly attempts: number;
-  /** The version that decided the event; undefined if none did, as for a quarantined event. */
+  /** The version that decided about the event; undefined if no version decided, as for a quarantined event. */
   readonly versionNumber: number | undefined;
   readonly atMs: number;
 };

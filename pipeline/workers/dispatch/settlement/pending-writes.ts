@@ -1,4 +1,4 @@
-/** Writes to the log that must end before events are settled. */
+/** Counts writes to the log that must end before their events are settled. */
 export class PendingWrites {
   readonly #onStored: () => void;
   readonly #fail: (error: unknown) => void;

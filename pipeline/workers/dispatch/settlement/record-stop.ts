@@ -15,7 +15,7 @@ export type StopRecords = {
   readonly observe: OutcomeObserver;
 };
 
-/** Counts a stopped event, in health too, and reports the reason. */
+/** Counts a stopped event, here and in health, and reports the reason. */
 export function recordStop({ counts, health, observe }: StopRecords, item: DispatchItem, stop: Stop): void {
   health.record(stop.kind === 'global-stop' ? 'globalStop' : 'stopped', 1);
   switch (stop.kind) {
@@ -41,7 +41,7 @@ export function recordStop({ counts, health, observe }: StopRecords, item: Dispa
   }
 }
 
-/** Purposes stored for a stop, at most; denials first. */
+/** Maximum number of purposes stored for a stop; refused purposes come first. */
 const answersMax = 20;
 
 function answersOf({ answers }: Extract<Stop, { readonly kind: 'no-consent' }>): readonly PurposeAnswer[] {

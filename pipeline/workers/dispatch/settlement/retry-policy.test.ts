@@ -10,7 +10,7 @@ const attempted = { attempts: 0, firstAttemptAtMs: 0, heldAtMs: undefined };
 const failed = { attempted, outcome: { kind: 'retry', reason: 'busy' }, nowMs: 0, hasTakenOthers: false } as const;
 const refused = { ...failed, outcome: { kind: 'retry', reason: 'bad key', refusesAccess: true } } as const;
 
-/** The step after the failed attempt with the number `attempts`. */
+/** The step that follows a failed attempt; `attempts` is the number of this attempt. */
 const stepAfter = (attempts: number, random: number, afterMs?: number, nowMs = 0) => {
   const outcome = { ...failed.outcome, ...(afterMs === undefined ? {} : { afterMs }) };
   return policy({ ...failed, attempted: { ...attempted, attempts: attempts - 1 }, outcome, nowMs }, random);
@@ -91,7 +91,7 @@ test('retry policy: property: waits never shrink from one attempt to the next, s
       if (now.kind !== 'again' || later.kind !== 'again') return expect.unreachable('inside the window');
       const longest = retryTierDelaysMs[delayOfTier(now.tier) ?? -1] ?? 0;
       const wait = now.notBeforeMs - nowMs;
-      // Waits after the sixth attempt are all drawn from the same range.
+      // From the sixth attempt on, all waits are drawn from the same range.
       if (attempts + 1 < 6) expect(later.notBeforeMs).toBeGreaterThanOrEqual(now.notBeforeMs);
       expect(wait).toBeLessThanOrEqual(longest);
       expect(now.notBeforeMs).toBeLessThanOrEqual(windowMs);

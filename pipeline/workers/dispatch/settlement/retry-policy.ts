@@ -2,7 +2,7 @@ import type { Outcome } from '../../../../shared/destinations/sdk/destination.ts
 import { retryTier, retryTierDelaysMs } from '../../../../shared/contracts/events/retry-record.ts';
 import type { Attempted } from '../events/attempted.ts';
 
-/** Decides the next step of an event whose attempt failed. Pure but for the random number in [0, 1). */
+/** Decides the next step of an event whose attempt failed. Pure: `random` in [0, 1) is given. */
 export type RetryPolicy = (failed: FailedAttempt, random: number) => NextStep;
 
 export type FailedAttempt = {
@@ -14,7 +14,7 @@ export type FailedAttempt = {
   readonly hasTakenOthers: boolean;
 };
 
-/** `attempted`: including the failed attempt, if it counts. */
+/** `attempted` includes the failed attempt, if that attempt counts. */
 export type NextStep = { readonly attempted: Attempted; readonly reason: string } & (
   | {
       /** `paused`: the destination refuses its key or token, which does not count as an attempt. */
@@ -26,9 +26,9 @@ export type NextStep = { readonly attempted: Attempted; readonly reason: string 
 );
 
 /**
- * Why an event became a dead letter: the destination refused it for good, no attempt was left, the retry log had no
- * room, the event cannot be read, its rules take more work than an event may, or threads died while they worked on its
- * frame.
+ * Why an event became a dead letter: the destination refused it permanently, no attempt was left, the retry log had no
+ * room, the event cannot be read, its rules take more work than one event may cost, or threads died while they worked
+ * on its frame.
  */
 export const deadLetterReasons = ['refused', 'exhausted', 'no_room', 'unreadable', 'over_budget', 'set_aside'] as const;
 export type DeadLetterReason = (typeof deadLetterReasons)[number];
@@ -39,17 +39,17 @@ const firstDelayMinMs = 500;
 export const retryAfterMaxMs = 3_600_000;
 
 /**
- * Exponential back-off with full jitter inside each step: the wait after attempt n lies anywhere between the longest
- * wait of the previous step and its own longest wait, so waits never shrink and a burst of failures spreads out. Events
- * are tried for `windowMs` after their first attempt, the last time at its very end. `pauseMs` is the first pause of a
- * destination that refuses its key or token.
+ * Exponential back-off with jitter: the wait after attempt n is drawn from the range between the longest wait of the
+ * previous step and the longest wait of its own step. So waits never get shorter from attempt to attempt, and retries
+ * after a burst of failures are spread out. Events are tried for `windowMs` after their first attempt, the last time at
+ * the end of this window. `pauseMs` is the first pause of a destination that refuses its key or token.
  */
 export function createRetryPolicy(windowMs: number, pauseMs: number): RetryPolicy {
   return ({ attempted, outcome, nowMs, hasTakenOthers }, random) => {
     const { reason } = outcome;
     const { firstAttemptAtMs = nowMs } = attempted;
     const counted = { ...attempted, attempts: attempted.attempts + 1, firstAttemptAtMs };
-    // A destination that accepts other events refuses this one, even if its answer names the key.
+    // If the destination accepts other events, it refuses this event, even if its answer names the key.
     const isRefused = outcome.kind === 'reject' || (outcome.refusesAccess === true && hasTakenOthers);
     if (isRefused) return { kind: 'dead letter', why: 'refused', attempted: counted, reason };
     if (outcome.refusesAccess === true) {
@@ -74,7 +74,7 @@ function backoffMs(tier: number, random: number): number {
   return Math.round(shortest + random * (longest - shortest));
 }
 
-/** The first tier whose longest wait is at least this long, so that waits in a tier are close to each other. */
+/** The first tier whose longest wait is at least `delayMs`, so that the waits in one tier are similar. */
 function tierFor(delayMs: number): number {
   const delay = retryTierDelaysMs.findIndex((longest) => longest >= delayMs);
   return retryTier(delay === -1 ? retryTierDelaysMs.length - 1 : delay);

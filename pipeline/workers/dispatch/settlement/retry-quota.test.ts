@@ -102,7 +102,7 @@ test('retry limits: property: while all accounts fill their limits, the next acc
   const account = fc.integer({ min: 1, max: 1_100 });
   fc.assert(
     fc.property(fc.array(account, { minLength: 1, maxLength: 8 }), (accounts) => {
-      // By account: the bytes of each of its destinations, which all fail alike.
+      // For each account, the bytes of each of its destinations, which all fail alike.
       const held = accounts.map(() => 0);
       const usedNow = (): number => held.reduce((sum, each, index) => sum + each * (accounts[index] ?? 0), 0);
       for (let round = 0; round < 60; round += 1) {

@@ -1,34 +1,37 @@
 /** A destination's limits in the retry log, in bytes. */
 export type RetryLimits = {
-  /** Beyond this nothing is stored. */
+  /** Above this nothing is stored. */
   readonly bytesMax: number;
-  /** Beyond this no fresh events are taken. At most half of `bytesMax`. */
+  /** Above this no fresh events are taken. At most half of `bytesMax`. */
   readonly waitingMax: number;
   /** Whether all accounts together have reached their limit in the log. */
   readonly isLogFilling: boolean;
 };
 
 export type RetryQuotaOptions = {
-  /** The present limits. */
+  /** The limits that apply now. */
   readonly limits: () => RetryLimits;
-  /** Bytes of the destination that are counted elsewhere: parked events, and records on their way to the log. */
+  /**
+   * Bytes of the destination that are counted elsewhere: parked events, and records that are being written to the log.
+   */
   readonly otherBytes: () => number;
-  /** Reads the destination's bytes in the log, without parked events. */
+  /** Measures the destination's bytes in the log, without parked events. */
   readonly measure: () => Promise<number>;
   readonly counts: Record<'retry_share_pauses', number>;
   /** Called with an error of the log; the failed read is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
-/** A destination that took no fresh events takes them again below this fraction of the limit. */
+/** Once a destination has stopped taking fresh events, it takes them again below this fraction of the limit. */
 const resumeShare = 0.9;
-/** How often to measure again while the quota seems full, in ms: another process may have removed frames. */
+/** Interval of measurements while the quota seems full, in ms: another process may have removed frames. */
 const measureEveryMs = 30_000;
 
 /**
- * Counts the bytes of one destination in the retry log, which all accounts share. Beyond `waitingMax` the destination
- * takes no fresh events: these wait in its account's log. The rest of its quota is for events in memory at that time,
- * and for the second copy of an event between a failed retry and the removal of its earlier record.
+ * Counts the bytes of one destination in the retry log, which all accounts share. Above `waitingMax` the destination
+ * takes no fresh events, which then wait in its account's log. The rest of its quota is for events that are in memory
+ * at that time, and for the second copy of an event that exists after a failed retry until the earlier record is
+ * removed.
  */
 export class RetryQuota {
   readonly #options: RetryQuotaOptions;
@@ -36,10 +39,10 @@ export class RetryQuota {
   #isFull = false;
   #measuredAtMs = performance.now();
   #isMeasuring = false;
-  /** Bytes stored less bytes removed since the last measurement began, which may or may not include them. */
+  /** Bytes stored minus bytes removed since the last measurement began. The measurement may include some of them. */
   #sinceAsked = 0;
 
-  /** `bytes`: the destination's present bytes, without parked events. */
+  /** `bytes`: the bytes that the destination has in the log now, without parked events. */
   constructor(options: RetryQuotaOptions, bytes: number) {
     this.#options = options;
     this.#bytes = bytes;
@@ -66,7 +69,7 @@ export class RetryQuota {
 
   /**
    * Whether this many more bytes may be stored. A record that replaces an earlier one may exceed the limit, which a new
-   * version may have lowered, unless the log is filling.
+   * version may have lowered, but not while all accounts together have reached their limit.
    */
   hasRoom(bytes: number, isReplacement: boolean): boolean {
     const { bytesMax, isLogFilling } = this.#options.limits();
@@ -80,7 +83,7 @@ export class RetryQuota {
     return this.#isFull;
   }
 
-  /** Whether no fresh events may be taken, given that `heldBytes` in memory may have to be stored as well. */
+  /** Whether no fresh events may be taken. `heldBytes`: bytes of events in memory that may also have to be stored. */
   isFull(heldBytes: number): boolean {
     const { waitingMax } = this.#options.limits();
     const { bytes } = this;
@@ -88,7 +91,7 @@ export class RetryQuota {
     if (isFull && !this.#isFull) this.#options.counts.retry_share_pauses += 1;
     this.#isFull = isFull;
     if (isFull) this.#measureWhenDue();
-    // However low the limit, one event at a time is taken.
+    // If nothing is stored or in memory, one event is taken, however low the limit is.
     return isFull || (bytes + heldBytes > 0 && bytes + heldBytes >= waitingMax);
   }
 
@@ -113,7 +116,7 @@ export class RetryQuota {
 
 /** Use and capacity of the retry log at the last measurement, in bytes. */
 export type RetryUse = {
-  /** Bytes of all accounts. */
+  /** Bytes that all accounts together use. */
   readonly used: number;
   /** Infinity if the log has no limit. */
   readonly capacity: number;
@@ -126,8 +129,8 @@ export type RetryUse = {
 /**
  * The limits of a destination in the retry log: an equal part of its account's limit, so that an account keeps its
  * quota however many destinations it has. The fuller the log, the fewer fresh events are taken. The room above the
- * fraction `all` is a reserve, of which each account with data in the log has an equal part; once the log is fuller
- * than `all`, an account has no more than that part.
+ * fraction `all` is a reserve, of which each account with data in the log has an equal part. Once the log is fuller
+ * than `all`, an account has only that part.
  */
 export function retryLimits(
   accountId: string,
@@ -136,7 +139,7 @@ export function retryLimits(
 ): RetryLimits {
   const { capacity, used } = use;
   const quota = capacity * account;
-  // One more, since this account may have no bytes in the log yet.
+  // Divided by one account more, since this account may have no bytes in the log yet.
   const reserved = Math.min(quota, (capacity * (1 - all)) / (use.accounts + 1));
   const free = capacity * all - used;
   const ofDestination = (bytes: number): number =>

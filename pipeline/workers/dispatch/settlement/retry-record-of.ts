@@ -2,7 +2,7 @@ import type { RetryRecord } from '../../../../shared/contracts/events/retry-reco
 import type { Attempted } from '../events/attempted.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
-/** The attempts of an event as its records store them. */
+/** The attempts of an event in the form in which its records store them. */
 export function attemptsOf(
   { attempts, firstAttemptAtMs: firstAttemptAt }: Attempted,
   lastAttemptAt: number,
@@ -13,7 +13,7 @@ export function attemptsOf(
 export const originOf = ({ origin }: DispatchItem): Pick<RetryRecord, 'origin'> =>
   origin === undefined ? {} : { origin };
 
-/** The next attempt of an event, and the reason of the wait. */
+/** What an event waits for: when its next attempt is due, and the reason why it waits. */
 export type Wait = Pick<RetryRecord, 'reason' | 'request' | 'notBefore'> & { readonly attempted: Attempted };
 
 /** The record of a waiting event. It refers to the event, or contains it if EVENTS may no longer have it. */

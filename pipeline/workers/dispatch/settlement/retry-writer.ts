@@ -17,30 +17,33 @@ export type RetryWriterOptions = LogWriterOptions & {
   ): void;
 };
 
-/** With their pauses these take 2 s. */
+/** Number of tries while the stream is full; with their pauses they take 2 s. */
 const triesWhileFull = 5;
 
-/** Bytes of the events of a frame, at most, which are in memory when it is read back. */
+/** Maximum bytes of the events of a frame, since these are in memory together when the frame is read. */
 const frameBytesMax = 256 * 1024;
-/** The same for parked events; smaller, since a frame leaves the log only when all of it is settled. */
+/**
+ * The same limit for parked events. It is lower, since a frame leaves the log only when all of its events are settled.
+ */
 const parkedFrameBytesMax = 128 * 1024;
 
 type Waiting = {
   readonly record: RetryRecord;
   readonly line: string;
-  /** With its line end. */
+  /** Bytes of the line, with its line end. */
   readonly bytes: number;
   resolve(stored: Promise<StoredRecord | undefined>): void;
 };
 
 /**
- * Writes events that wait for another attempt to the retry log of one destination. Group commit: while a frame of a
- * tier is being written, the next one grows, so a storm of failures costs few writes. Each frame has a random message
- * id, by which the log recognises a repeated try. Different frames never have the same id.
+ * Writes events that wait for another attempt to the retry log of one destination. Uses group commit: while a frame of
+ * a tier is being written, later records of that tier are collected in the next frame, so that very many failures cause
+ * few writes. Each frame has a random message id, by which the log recognises a repeated try; different frames never
+ * have the same id.
  */
 export class RetryWriter {
   readonly #options: RetryWriterOptions;
-  /** The waiting records of each tier that is being written. */
+  /** For each tier that is being written, the records for its next frames. */
   readonly #tiers = new Map<number, Waiting[]>();
   readonly #writer: LogWriter;
   #bytesWaiting = 0;
@@ -50,14 +53,15 @@ export class RetryWriter {
     this.#writer = new LogWriter(options, triesWhileFull);
   }
 
-  /** Bytes of records on their way to the log. */
+  /** Bytes of records that are being written to the log, or wait to be written. */
   get bytesWaiting(): number {
     return this.#bytesWaiting;
   }
 
   /**
-   * Resolves once the log has the record, or with undefined if the destination has no room there, or the tries are used
-   * up. Rejects if the dispatcher ends before. `isReplacement`: the record replaces an earlier one of the event.
+   * Resolves once the log has the record; resolves with undefined if the destination has no room in the log, or all
+   * tries have failed. Rejects if the dispatcher ends first. `isReplacement`: the record replaces an earlier record of
+   * the event.
    */
   add(tier: number, record: RetryRecord, isReplacement: boolean): Promise<StoredRecord | undefined> {
     const line = encodeRetryRecord(record);
@@ -91,7 +95,7 @@ export class RetryWriter {
     this.#tiers.delete(tier);
   }
 
-  /** Undefined if the log refused the frame. */
+  /** Stores a frame; returns undefined if the log refused it. */
   async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'> | undefined> {
     const { destinationId, onStored } = this.#options;
     const payload = bytesOf(frame);

@@ -34,31 +34,34 @@ export type SettlementOptions = {
   readonly observe: StopRecords['observe'];
   /** Measures an ended request. */
   readonly observeBatch: (batch: Batch, delivered: Delivered) => void;
-  /** The destination refuses its key or token, or accepts it again. */
+  /** Called when the destination refuses its key or token, and when it accepts the key or token again. */
   readonly onAccess: (isRefused: boolean) => void;
   readonly budget: RoundBudget;
   readonly counts: StopRecords['counts'] & Record<'skipped' | 'already_waiting' | 'breaker_opened' | 'parked', number>;
 };
 
 /**
- * Cost, in addition to its bytes, of an event that goes to the retry log or the dead letters. A delivered event costs
- * little.
+ * Cost of an event that goes to the retry log or the dead letters, in addition to its bytes, in units of work. A
+ * delivered event costs little.
  */
 const movedUnits = 4_000;
-/** Cost of masking a failed request and its answer, once per request: some 100 µs. */
+/** Cost of masking a failed request and its answer, once per request: about 100 µs. */
 const exchangeUnits = 10_000;
-/** Parked events stored in one turn: each takes some 40 µs, and a failure may park thousands at once. */
+/** Parked events that are stored in one turn: each takes about 40 µs, and one failure may park thousands. */
 export const parkedATurn = 32;
 
-/** Stores each event where its decision or its answer requires, and settles its line once it is stored. */
+/** Stores each event where its decision or its answer requires, and settles the event's line once it is stored. */
 export class Settlement {
   readonly #options: SettlementOptions;
-  /** Ended requests that are not settled. Very many may end at once, such as those whose name look-up hung. */
+  /**
+   * Ended requests that are not settled yet. Very many may end at the same time, for example requests that waited for
+   * the same name look-up.
+   */
   readonly #ended: EndedBatch[] = [];
   readonly #nextEnded: () => EndedBatch | undefined;
   readonly #storeNextParked: () => number | undefined;
   #isAccessRefused = false;
-  /** Events parked before the breaker last opened. */
+  /** Number of events that were parked before the breaker last opened. */
   #parkedAtOpening = 0;
 
   constructor(options: SettlementOptions) {
@@ -68,12 +71,12 @@ export class Settlement {
     this.#storeNextParked = paced(budget, () => outbox.storeNextParked());
   }
 
-  /** Events parked since the breaker last opened. */
+  /** Number of events that were parked since the breaker last opened. */
   get parkedSinceOpening(): number {
     return this.#options.counts.parked - this.#parkedAtOpening;
   }
 
-  /** A request has ended; `settleEnded` settles it. */
+  /** Call when a request has ended; `settleEnded` then settles it. */
   ended(batch: EndedBatch): void {
     this.#ended.push(batch);
   }
@@ -134,13 +137,13 @@ export class Settlement {
     inbox.skip(item);
   }
 
-  /** Stores events without an attempt. */
+  /** Stores events that cannot be tried. */
   keep({ untried, finish }: UntriedEvents): void {
     const { writes, keepUntried } = this.#options;
     writes.after(Promise.all(untried.map(keepUntried)), finish);
   }
 
-  /** Stores an event whose line cannot be read after its head. */
+  /** Stores an event of whose line only the head can be read. */
   keepUnreadable(item: DispatchItem): void {
     const { inbox, order, health } = this.#options;
     countMove(health, item, 'dead unreadable');
@@ -164,21 +167,24 @@ export class Settlement {
     sending.add(item);
   }
 
-  /** A retry returns. If it was not known to wait, later events of its visitor in the lanes must wait for it. */
+  /**
+   * Call when a retry is read from the retry log. If the retry was not known to wait, later events of its visitor in
+   * the lanes are parked behind it.
+   */
   #returned(returned: DispatchItem, order: VisitorOrder, { tier, seq }: { tier: number; seq: number }): void {
     if (!order.returned(returned, { tier, seq })) return;
     const isLater = (item: DispatchItem): boolean => item.visitorId === returned.visitorId && !order.isHead(item);
     for (const item of this.#options.sending.remove(isLater)) this.#park(item, order);
   }
 
-  /** Whether no event of the visitor waits. Otherwise the event waits too. */
+  /** Whether the event may be sent, because no event of its visitor waits. If it may not, it waits too. */
   #mayGoNext(item: DispatchItem, order: VisitorOrder): boolean {
     const { inbox, counts, writes } = this.#options;
     const place = order.placeOf(item);
     if (place === 'next') return true;
     item.frame.isStarted = true;
     if (place === 'known') {
-      // A second delivery: its line is settled once the retry log has the event.
+      // The event was delivered a second time: its line is settled once the retry log has the event.
       counts.already_waiting += 1;
       writes.after(order.stored(item), () => inbox.settle(item));
     } else {
@@ -187,7 +193,7 @@ export class Settlement {
     return false;
   }
 
-  /** Parks the later events of visitors with a failed event. */
+  /** Parks the later events of visitors for whom an event has failed. */
   #parkAfterFailed(): void {
     const { sending, order } = this.#options;
     if (order === undefined) return;
@@ -196,14 +202,17 @@ export class Settlement {
     }
   }
 
-  /** Parks an event until an earlier one of its visitor is done. A released event stays in its frame in the log. */
+  /**
+   * Parks an event until an earlier event of its visitor is done. An event that was already parked stays in its frame
+   * in the log.
+   */
   #park(item: DispatchItem, order: VisitorOrder): void {
     const { inbox, outbox, writes } = this.#options;
     if (item.follower === undefined) writes.after(outbox.park(item, order), () => inbox.settle(item));
     else inbox.handBack(item.frame);
   }
 
-  /** Stores up to `parkedATurn` parked events. Returns whether some are left and may be stored in this round. */
+  /** Stores up to `parkedATurn` parked events. Returns whether more are left that may be stored in this round. */
   storeParked(): boolean {
     const { outbox, budget } = this.#options;
     for (let stored = 0; stored < parkedATurn && outbox.parking > 0; stored += 1) {
@@ -214,13 +223,13 @@ export class Settlement {
     return outbox.parking > 0;
   }
 
-  /** Hands back the frames without a sent or counted event. */
+  /** Hands back the frames of which no event was sent or counted. */
   handBackUnstarted(): void {
     const frames = this.#options.inbox.handBackUnstarted();
     if (frames.size > 0) this.#remove(({ frame }) => frames.has(frame));
   }
 
-  /** The destination is disabled: no event in memory is sent. Retries wait until it is enabled. */
+  /** Call when the destination is disabled: no event in memory is sent, and retries wait until it is enabled. */
   leaveAll(): void {
     const { inbox, outbox, counts, writes } = this.#options;
     this.handBackUnstarted();
@@ -236,7 +245,7 @@ export class Settlement {
     }
   }
 
-  /** Removes events that are neither in flight nor settled. */
+  /** Removes and returns events that are neither in flight nor settled and for which `fits` returns true. */
   #remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     const { sources, sending } = this.#options;
     return [...sources.remove(fits), ...sending.remove(fits)];

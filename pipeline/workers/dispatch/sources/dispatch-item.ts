@@ -18,14 +18,14 @@ import type { FrameInFlight } from './frames-in-flight.ts';
 /** The version that decides about events; its plan is undefined if its rules cannot be read. */
 export type DecidingVersion = { readonly versionNumber: number; readonly plan: DispatchPlan | undefined };
 
-/** Fresh events come from EVENTS, retried ones from the retry log. */
+/** `fresh` events come from EVENTS, `retried` events from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
 /** The fields of an event's retry record, without its attempts. */
 export type Recorded = {
   /** The event's place in EVENTS; undefined if an earlier build stored the record. */
   readonly origin: EventOrigin | undefined;
-  /** Whether its record contains the event: EVENTS may no longer have it. */
+  /** Whether the record contains a copy of the event, because EVENTS may no longer have it. */
   readonly isCopied: boolean;
 };
 
@@ -33,23 +33,26 @@ export const inFull: Consented = { isLimited: false, consentMode: undefined };
 
 /**
  * One event on its way to the destination. Only the head of a fresh event is read; the line is decoded for the request,
- * and parsed if a rule or a kind needs more. Both are forgotten once the request is made, since texts and object trees
- * that live as long as a request cost garbage collection most.
+ * and parsed if a rule or a kind needs more. Decoded and parsed forms are dropped once the request is made: texts and
+ * object trees that live as long as a request are the most expensive for garbage collection.
  */
 export class DispatchItem implements OutboundEvent, Subject {
   readonly frame: FrameInFlight;
-  /** Index of its line in its frame; undefined for a parked event. */
+  /** Index of the event's line in its frame; undefined for a parked event. */
   readonly index: number | undefined;
   /** The attempts before this one. */
   readonly attempted: Attempted;
-  /** Undefined for a fresh event. */
+  /** Fields of the event's retry record; undefined for a fresh event. */
   readonly recorded: Recorded | undefined;
-  /** Its approximate bytes in a request. */
+  /** Approximate bytes of the event in a request. */
   bytes: number;
-  /** The version of its decision, mapped properties, size and group; undefined before it is decided. */
+  /**
+   * The version that determined the decision, the mapped properties, the size and the group; undefined before the event
+   * is decided.
+   */
   decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
-  /** Whether the event may be sent only for limited use, and with which consent mode. */
+  /** Whether the event may be sent only for limited use, and the consent mode to send with it. */
   consented: Consented = inFull;
   /** The work that rules may still spend on the event: set while they decide about it, and again for its request. */
   work: Work | undefined;
@@ -92,7 +95,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return this.frame.source.kind === 'log' ? 'fresh' : 'retried';
   }
 
-  /** `bytes` before a mapping. */
+  /** The event's bytes before any mapping. */
   get bytesRead(): number {
     return this.#read.bytes;
   }
@@ -101,20 +104,22 @@ export class DispatchItem implements OutboundEvent, Subject {
     return this.attempted.attempts;
   }
 
-  /** Undefined for an event that was not parked. */
+  /** The parked event's place among the waiting events; undefined for an event that was not parked. */
   get follower(): Follower | undefined {
     const { source } = this.frame;
     return source.kind === 'parked' ? source.follower : undefined;
   }
 
-  /** Its place in EVENTS; undefined if an earlier build stored it in the retry log. */
+  /** The event's place in EVENTS; undefined if an earlier build stored the event in the retry log. */
   get origin(): EventOrigin | undefined {
     const { source } = this.frame;
     if (this.index === undefined || source.kind !== 'log') return this.recorded?.origin;
     return { seq: source.message.seq, line: this.index };
   }
 
-  /** Names the line that the event was read from: unique, and the same when the event is read again. */
+  /**
+   * Names the line from which the event was read: the name is unique, and stays the same when the event is read again.
+   */
   get readFrom(): string {
     const { source } = this.frame;
     switch (source.kind) {
@@ -127,22 +132,22 @@ export class DispatchItem implements OutboundEvent, Subject {
     }
   }
 
-  /** Distinguishes it from all other events of its visitor. */
+  /** Distinguishes the event from all other events of its visitor. */
   get key(): string {
     return eventKey(this.head.id, this.origin);
   }
 
-  /** The frame of EVENTS it was read from; undefined for a retry. */
+  /** The frame of EVENTS from which the event was read; undefined for a retry. */
   get frameRead(): ResolvedFrame | undefined {
     return this.lane === 'fresh' ? this.#line?.frame : undefined;
   }
 
-  /** The event with its visitor as a line of the log, byte for byte. */
+  /** The event with its visitor as a line of the log, exactly as stored. */
   get line(): string {
     return lineOf(this.#read);
   }
 
-  /** Throws FrameError if the line after the head cannot be read. */
+  /** The whole event. Throws FrameError if the line cannot be read after its head. */
   get resolved(): ResolvedEvent {
     const { rest } = this.#read;
     if (!(rest instanceof FrameLine)) return rest;
@@ -176,12 +181,12 @@ export class DispatchItem implements OutboundEvent, Subject {
     return line === undefined ? undefined : (writer) => line.frame.writeEventJsonAt(writer, line.index, this.head);
   }
 
-  /** The request is made, and the event is rarely read again. */
+  /** Drops the parsed event. Call once the request is made, since the event is rarely read again. */
   forgetParsed(): void {
     this.#parsed = undefined;
   }
 
-  /** Undefined for an event that arrived parsed. */
+  /** The event's line in its frame; undefined for an event that was parsed before. */
   get #line(): FrameLine | undefined {
     const { rest } = this.#read;
     return rest instanceof FrameLine ? rest : undefined;

@@ -5,7 +5,7 @@ import { joinBits } from '../events/line-bits.ts';
 /** Lines of a frame that are settled. */
 export type SettledPart = { readonly seq: number; readonly storedAtMs: number; readonly lines: Uint8Array };
 
-/** The settled part of a dispatcher's account log, as its position stores it. */
+/** Which part of its account's log a dispatcher has settled, as its position stores it. */
 export type DispatchPlace = { readonly finished: FinishedMessages; readonly parts: readonly SettledPart[] };
 
 export function writePlace({ finished, parts }: DispatchPlace): WrittenPlace {
@@ -31,7 +31,7 @@ export function readPlace({ upTo, above, storedUntilMs, parts }: WrittenPlace): 
   };
 }
 
-/** The settled parts of several dispatchers, by the sequence of the frame. */
+/** Joins the settled parts of several dispatchers, by the sequence of the frame. */
 export function joinParts(places: readonly DispatchPlace[]): Map<number, SettledPart> {
   const joined = new Map<number, SettledPart>();
   for (const part of places.flatMap(({ parts }) => parts)) {

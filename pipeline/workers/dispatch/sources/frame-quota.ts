@@ -1,26 +1,26 @@
 /** Limits of one dispatcher on a thread with few dispatchers. */
 export type FrameLimits = { readonly bytesMax: number; readonly framesAheadMax: number };
 
-/** The frames that one dispatcher may hold. */
+/** How many frames one dispatcher may hold. */
 export type FrameQuota = {
-  /** With this many bytes of frames the dispatcher takes no more. */
+  /** A dispatcher that holds this many bytes of frames takes no more frames. */
   readonly bytesMax: number;
-  /** Frames that it may have fetched and not started: about half of `bytesMax` at most, and one at least. */
+  /** Number of frames that may be fetched but not started: at most about half of `bytesMax`, and at least one frame. */
   readonly framesAheadMax: number;
-  /** A frame of this size was taken; the next ones are assumed to be as large. */
+  /** Call when a frame of this size was taken: the next frames are assumed to be as large. */
   note(bytes: number): void;
   leave(): void;
 };
 
-/** Assumed size of a frame before the first. */
+/** Assumed size of a frame before the first frame is taken. */
 const bytesAtFirst = 64 * 1024;
-/** Weight of the newest frame in the assumed size, if it is smaller than that. */
+/** Weight of the newest frame in the assumed size, if the frame is smaller than assumed. */
 const newestWeight = 0.2;
 
 /**
- * The frames that each dispatcher of a thread may hold in memory: an equal part of the thread's limit, however many
- * dispatchers it has. An idle dispatcher keeps its part, since new events reach all destinations of an account at the
- * same time.
+ * Divides the frames that a thread may hold in memory among its dispatchers: each gets an equal part of the thread's
+ * limit, however many dispatchers there are. An idle dispatcher keeps its part, since new events reach all destinations
+ * of an account at the same time.
  */
 export class FrameQuotas {
   readonly #bytesMax: number;
@@ -44,7 +44,7 @@ export class FrameQuotas {
         return Math.max(1, Math.min(framesAheadMax, Math.floor(quota() / 2 / frameBytes)));
       },
       note(bytes) {
-        // After one large frame more of them are likely.
+        // After a large frame, more large frames are likely.
         frameBytes = Math.max(1, bytes > frameBytes ? bytes : frameBytes + (bytes - frameBytes) * newestWeight);
       },
       leave: () => {

@@ -5,7 +5,7 @@ import type { HeldRetries } from './retry-reader.ts';
 import type { LineBits } from '../events/line-bits.ts';
 
 /**
- * The origin of a frame, to which it may be handed back: the account's log, a tier of the retry log, or a parked event
+ * Where a frame comes from, and where it is handed back: the account's log, a tier of the retry log, or a parked event
  * in the retry log.
  */
 export type FrameSource =
@@ -19,22 +19,25 @@ export type FrameInFlight = {
   readonly bytes: number;
   /** Unsettled events. */
   left: number;
-  /** The settled lines of a frame of the account's log, a bit each; undefined while there are none. */
+  /** The settled lines of a frame of the account's log, one bit per line; undefined while no line is settled. */
   settled: LineBits;
-  /** When the oldest event read was accepted or, before one is read, the frame was stored, in ms since the epoch. */
+  /**
+   * When the oldest event read from the frame was accepted, in ms since the epoch; before an event is read, when the
+   * frame was stored.
+   */
   sinceMs: number;
-  /** Whether an event of the frame was sent or counted: then the frame is finished here rather than handed back. */
+  /** Whether an event of the frame was sent or counted: the frame is then finished here rather than handed back. */
   isStarted: boolean;
   /** Its index among the frames in flight; -1 if it is not in flight. */
   slot: number;
 };
 
-/** The sequence of a frame in its account's log; 0 for one of the retry log. */
+/** The sequence of a frame in its account's log; 0 for a frame of the retry log. */
 export function seqOf({ source }: FrameInFlight): number {
   return source.kind === 'log' ? source.message.seq : 0;
 }
 
-/** The log of a frame, and its place there: a parked event is one line of its frame. */
+/** The log that contains a frame, and the frame's place there. A parked event is one line of a frame. */
 function locate({ source }: FrameInFlight): { readonly log: SuspectLog; readonly range: FrameRange } {
   switch (source.kind) {
     case 'log':
@@ -52,12 +55,14 @@ const rangeAt = (seq: number): FrameRange => ({ from: seq, to: seq });
 
 type Span = { frames: number; from: number; to: number };
 
-/** The frames that a dispatcher works on; meanwhile the server does not deliver them again. */
+/** The frames on which a dispatcher works. Meanwhile the server does not deliver them again. */
 export class FramesInFlight {
-  /** Not a Set: one that changes constantly leaves copies in the old heap, which keep its entries alive. */
+  /** An array, because a Set that changes constantly leaves copies in the old heap, which keep its entries alive. */
   readonly #frames: FrameInFlight[] = [];
   readonly #touchEveryMs: number;
-  /** For each log: the number of frames in flight, and the range of sequences since there were none. */
+  /**
+   * For each log, the number of frames in flight, and the range of all sequences in flight since the number was last 0.
+   */
   readonly #spans: Readonly<Record<SuspectLog, Span>> = {
     log: { frames: 0, from: 0, to: 0 },
     retry: { frames: 0, from: 0, to: 0 },
@@ -73,7 +78,10 @@ export class FramesInFlight {
     return this.#bytes;
   }
 
-  /** When the oldest event in flight of the account's log was accepted, in ms since the epoch; undefined if none is. */
+  /**
+   * When the oldest event in flight of the account's log was accepted, in ms since the epoch; undefined if none is in
+   * flight.
+   */
   get oldestSinceMs(): number | undefined {
     let oldest = Number.POSITIVE_INFINITY;
     for (const { source, sinceMs } of this.#frames) if (source.kind === 'log') oldest = Math.min(oldest, sinceMs);
@@ -90,8 +98,9 @@ export class FramesInFlight {
   }
 
   /**
-   * The suspects if the thread died now: the only frame in flight, or the range of sequences of several. A range is
-   * enough, since only a frame that was alone is ever quarantined. Undefined without frames.
+   * The frames that would be suspected if the thread died now: the only frame in flight, or a range of sequences that
+   * contains all of them. A range is enough, since only a frame that was alone is ever quarantined. Undefined if no
+   * frame is in flight.
    */
   get atWork(): FramesAtWork | undefined {
     const [only, another] = this.#frames;
@@ -128,7 +137,7 @@ export class FramesInFlight {
     return frame;
   }
 
-  /** Returns whether the frame was still in flight. */
+  /** Removes a frame. Returns whether it was still in flight. */
   remove(frame: FrameInFlight): boolean {
     const last = this.#frames.at(-1);
     if (frame.slot < 0 || last === undefined) return false;
@@ -146,8 +155,8 @@ export class FramesInFlight {
   }
 
   /**
-   * Frames that nothing was done with, except frames of the account's log that are older than a started one: events of
-   * a visitor in the older frame must be sent before those in the started one.
+   * Frames of which no event was sent or counted. Frames of the account's log that are older than a started frame are
+   * excepted: a visitor's events in the older frame must be sent before those in the started one.
    */
   get unstarted(): ReadonlySet<FrameInFlight> {
     let newestBegun = 0;

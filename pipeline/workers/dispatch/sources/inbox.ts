@@ -35,7 +35,9 @@ export type InboxOptions = {
   >;
 };
 
-/** A line of a frame without an event that this build can read; or a whole frame without such a line. */
+/**
+ * A line of a frame that contains no event readable by this build; or a whole frame that cannot be divided into lines.
+ */
 export type UnreadableLine = {
   readonly frame: FrameInFlight;
   readonly index: number;
@@ -50,7 +52,10 @@ export type UntriedRecord = {
   readonly loaded: Exclude<LoadedRecord['loaded'], { readonly kind: 'event' }>;
 };
 
-/** Lines before `next` are read; the lines are divided at the first read. */
+/**
+ * A frame that is not read to its end. The lines before `next` are read; the frame is divided into lines at the first
+ * read.
+ */
 type UnopenedFrame = {
   readonly frame: FrameInFlight;
   readonly message: LogMessage;
@@ -61,15 +66,18 @@ type UnopenedFrame = {
 };
 
 /**
- * The frames of a dispatcher, of the account's log and of the retry log, from delivery to acknowledgement. A frame is
- * opened when its events are wanted, is in flight until each of them is settled, and is acknowledged once health has
- * stored that. A frame that is handed back is delivered again.
+ * The frames of a dispatcher, from the account's log and the retry log, between delivery and acknowledgement. A frame
+ * is opened when its events are wanted, is in flight until each of its events is settled, and is acknowledged once
+ * health is stored. A frame that is handed back is delivered again.
  */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #frames: FramesInFlight;
   readonly #framesOpened = { frames: 0, events: 0 };
-  /** In flight, but not read to their ends, since garbage collections would copy waiting parsed events. */
+  /**
+   * Frames in flight that are not read to their ends. Their events are not read in advance, since garbage collections
+   * would copy parsed events that wait.
+   */
   #unopened: UnopenedFrame[] = [];
 
   constructor(options: InboxOptions) {
@@ -77,7 +85,7 @@ export class Inbox {
     this.#frames = options.frames;
   }
 
-  /** Frames not read to their ends. */
+  /** Number of frames that are not read to their ends. */
   get unopened(): number {
     return this.#unopened.length;
   }
@@ -101,7 +109,7 @@ export class Inbox {
     return slot >= 0;
   }
 
-  /** How long ago the oldest fresh event in flight was accepted, in ms; 0 without one. */
+  /** How long ago the oldest fresh event in flight was accepted, in ms; 0 if none is in flight. */
   ageMs(nowMs: number): number {
     return Math.max(0, nowMs - (this.#frames.oldestSinceMs ?? nowMs));
   }
@@ -115,7 +123,7 @@ export class Inbox {
   take(message: LogMessage): void {
     this.#count(message);
     const settled = this.#settledOf(message);
-    // One more than its events: settled when all of them are read.
+    // Counted as one event more than it has, so that it is not settled before all of its events are read.
     const frame = this.#frames.add({ kind: 'log', message }, 1, openedBytes(message.data), settled);
     const settledBefore = settled === undefined ? undefined : new Uint8Array(settled);
     this.#unopened.push({ frame, message, settledBefore, opened: undefined, next: 0 });
@@ -159,7 +167,10 @@ export class Inbox {
     }
   }
 
-  /** Records frames that were skipped unread. Their number of events is estimated from the frames opened before. */
+  /**
+   * Records frames that were skipped without being read. The number of their events is estimated from the frames opened
+   * before.
+   */
   skippedFrames(frames: number, reason: SkipReason, { fromMs, toMs }: Omit<Skipped, 'events'>): void {
     const { counts, health } = this.#options;
     const opened = this.#framesOpened;
@@ -214,18 +225,20 @@ export class Inbox {
     }
   }
 
-  /** The event is settled, which is stored for the next dispatcher. */
+  /** Settles an event. The position stores this for the next dispatcher. */
   settle({ frame, index }: Pick<DispatchItem, 'frame' | 'index'>): void {
     this.#options.health.moved();
     this.#settle(frame, index);
   }
 
-  /** The event is not sent. This need not be stored, since a second decision gives the same result. */
+  /**
+   * Settles an event that is not sent. This need not be stored, since deciding the event again gives the same result.
+   */
   skip({ frame, index }: DispatchItem): void {
     this.#settle(frame, index);
   }
 
-  /** Hands back a frame without a settled event. */
+  /** Hands back a frame of which no event is settled. */
   handBack(frame: FrameInFlight): void {
     if (!this.#frames.remove(frame)) return;
     const { source } = frame;
@@ -241,7 +254,7 @@ export class Inbox {
     }
   }
 
-  /** Hands back the frames that nothing was done with, and returns them. */
+  /** Hands back the frames of which no event was sent or counted, and returns them. */
   handBackUnstarted(): ReadonlySet<FrameInFlight> {
     const unstarted = this.#frames.unstarted;
     for (const frame of unstarted) this.handBack(frame);
@@ -249,7 +262,7 @@ export class Inbox {
     return unstarted;
   }
 
-  /** Reads no more of the account's log: the rest is left to the next dispatcher. */
+  /** Reads no more frames of the account's log: they are left to the next dispatcher. */
   leaveUnopened(): void {
     this.#unopened = [];
   }
@@ -293,7 +306,7 @@ export class Inbox {
     return part.storedAtMs === storedAtMs ? part.lines : undefined;
   }
 
-  /** The event of a line is settled; or, with line undefined, all lines of the frame are read. */
+  /** Settles the event of a line. With `line` undefined: all lines of the frame are read. */
   #settle(frame: FrameInFlight, line: number | undefined): void {
     frame.left -= 1;
     if (frame.left > 0) {
@@ -305,7 +318,7 @@ export class Inbox {
 
   #finish(source: FrameSource): void {
     const { health, order } = this.#options;
-    // The position stores that a frame is finished before the frame is acknowledged.
+    // The message is finished first, so that the position stores this before the frame is acknowledged.
     if (source.kind === 'log') source.message.finish();
     if (source.kind === 'parked') order?.settled();
     const stored = health.stored();
@@ -328,7 +341,7 @@ export class Inbox {
   }
 }
 
-/** The settled part of the account's log, for the next dispatcher. */
+/** Which part of the account's log is settled, for the next dispatcher. */
 export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): DispatchPlace {
   const parts = frames.all.flatMap(({ source, settled }) =>
     source.kind === 'log' && settled !== undefined

@@ -24,7 +24,10 @@ function rigOf({ patienceMs = Infinity, mayTake = (): boolean => true } = {}) {
     taken,
     alone: (name: string) => isolation.alone(() => take(name)),
     beside: (name: string) => isolation.beside(() => void take(name)),
-    /** Finishes taken frames one after the other until `count` were taken. Returns which were in flight together. */
+    /**
+     * Finishes the frames that were taken, one after the other, until `count` were taken. Returns which frames were in
+     * flight together.
+     */
     async finishAll(count: number): Promise<string[][]> {
       const together: string[][] = [];
       while (taken.length < count || inFlight.size > 0) {

@@ -4,21 +4,24 @@ import type { Inbox } from './inbox.ts';
 
 export type IsolationOptions = {
   readonly inbox: Pick<Inbox, 'isEmpty' | 'isInFlight'>;
-  /** How long a frame waits until nothing else is in flight, in ms; then it is taken anyway. */
+  /** How long a suspected frame waits until nothing else is in flight, in ms; after that it is taken anyway. */
   readonly patienceMs: number;
-  /** Whether frames of the retry log are taken; if not, frames in flight might never end. */
+  /**
+   * Whether frames of the retry log are taken. If not, isolation does not wait for frames in flight, which might never
+   * end.
+   */
   mayTake(): boolean;
 };
 
-/** How long a suspected frame waits for running retries, in ms; there may be many, one after the other. */
+/** How long a suspected frame waits for retries in flight, in ms; there may be many, one after the other. */
 export const aloneWithinMs = 1_000;
-/** How often to check whether frames in flight are done, in ms. */
+/** Interval at which frames in flight are checked, in ms. */
 const lookEveryMs = 5;
 
 /**
- * Isolates frames that are suspected of an earlier dispatcher's death. A suspect is taken only when nothing is in
- * flight, and nothing else is taken until it is done, so a death in between is due to the suspect. Other waiting frames
- * are taken before the next suspect.
+ * Isolates frames that are suspected of having caused an earlier dispatcher's death. A suspected frame is taken only
+ * when nothing is in flight, and nothing else is taken until it is done; if the thread dies in between, the suspected
+ * frame is the cause. Other waiting frames are taken before the next suspected one.
  */
 export class Isolation {
   readonly #options: IsolationOptions;
@@ -35,7 +38,8 @@ export class Isolation {
   }
 
   /**
-   * Calls `take` once nothing else is in flight; it returns the frame that it took, if any. Settles when that is done.
+   * Calls `take` once nothing else is in flight. `take` returns the frame that it took, if any. Settles when that frame
+   * is done.
    */
   async alone(take: () => FrameInFlight | undefined): Promise<void> {
     while (this.#isolated !== undefined) await this.#isolated;

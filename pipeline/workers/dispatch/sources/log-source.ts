@@ -11,13 +11,13 @@ export type LogSourceOptions = {
   readonly inbox: Inbox;
   readonly frameQuota: FrameQuota;
   readonly quarantine: Quarantine;
-  /** Why the frame of a sequence is skipped; undefined if it is not. */
+  /** Why the frame with this sequence is skipped; undefined if it is not skipped. */
   readonly skipReason: (seq: number) => SkipReason | undefined;
-  /** A frame that is not skipped was opened. */
+  /** Called when a frame was opened that is not skipped. */
   readonly onFrame: () => void;
 };
 
-/** Cost of a frame without its events, in units of work: to receive, record and acknowledge it. */
+/** Cost of receiving, recording and acknowledging a frame, without its events, in units of work. */
 export const frameUnits = 4_000;
 
 /** Opens frames of the account's log as they arrive; `inbox.next` reads their events. Ends with the dispatcher. */
@@ -31,8 +31,8 @@ export async function openLogFrames(host: SourceHost, options: LogSourceOptions)
 }
 
 /**
- * Takes up to `framesAtOnce` frames together: older frames that are handed back while newer ones are in flight would be
- * delivered after these.
+ * Takes up to `framesAtOnce` frames together. If older frames were handed back while newer ones are in flight, they
+ * would be delivered after the newer ones.
  */
 function openTogether(host: SourceHost, options: LogSourceOptions): void {
   const { pullConsumer, quarantine, skipReason, onFrame } = options;
@@ -59,7 +59,7 @@ function openFrame(
   }
   const target = host.target();
   const skippedFor = skipReason(message.seq);
-  // The position of a disabled destination advances; it gets these events only by a replay.
+  // The position of a disabled destination advances past these events; only a replay can send them later.
   if (target?.destination.isEnabled === false) inbox.pass(message);
   else if (skippedFor !== undefined) inbox.skipFrame(message, skippedFor);
   else if (target?.prepared === undefined) inbox.refuse(message);

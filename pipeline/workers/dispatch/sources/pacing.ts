@@ -1,8 +1,8 @@
 import type { RoundBudget } from './round-budget.ts';
 
 /**
- * Calls `take` while the account has units left in this round of the thread. With none left it returns undefined, and
- * the account's turn in a later round wakes the dispatcher.
+ * Calls `take` while the account has units left in this round of the thread. If none are left, it returns undefined,
+ * and the dispatcher is woken when it is the account's turn in a later round.
  */
 export function paced<Of, Args extends readonly unknown[]>(
   budget: Pick<RoundBudget, 'mayWork' | 'wait'>,

@@ -8,23 +8,24 @@ import { Isolation, aloneWithinMs } from './isolation.ts';
 export type QuarantineOptions = {
   readonly suspicion: Suspicion;
   readonly inbox: Pick<Inbox, 'isEmpty' | 'hasLogFrames' | 'isInFlight'>;
-  /** A request takes this long at most, in ms. */
+  /** Maximum time of a request, in ms. */
   readonly requestMs: number;
   /** Whether frames of the retry log are taken. */
   readonly mayTakeRetries: () => boolean;
   readonly isRunning: () => boolean;
-  /** Called before a frame of the retry log is opened alone: frames that wait for room in that log are handed back. */
+  /** Called before a frame of the retry log is opened alone: must hand back frames that wait for room in that log. */
   readonly makeRoom: () => void;
 };
 
-/** Frames of the account's log that are opened together. */
+/** Number of frames of the account's log that are opened together. */
 const framesPerTake = 16;
-/** How often to check whether a suspected frame is done, in ms. */
+/** Interval at which a suspected frame is checked, in ms. */
 const checkEveryMs = 20;
 
 /**
- * Opens the frames of a source so that another death of the thread shows which frame caused it. Frames suspected of an
- * earlier death are opened one at a time, and with nothing else in flight if that takes no longer than a request.
+ * Opens the frames of a source in such a way that another death of the thread shows which frame caused it. Frames
+ * suspected of an earlier death are opened one at a time. They are opened with nothing else in flight, unless waiting
+ * for that takes longer than a request.
  */
 export class Quarantine {
   readonly #options: QuarantineOptions;
@@ -39,12 +40,15 @@ export class Quarantine {
     this.#isWatching = suspicion.log.watched !== undefined;
   }
 
-  /** Whether a frame of the account's log becomes dead letters, since threads died twice with it. */
+  /**
+   * Whether a frame of the account's log is quarantined: threads died twice while they worked on it, so its events
+   * become dead letters.
+   */
   holdsFrame(seq: number): boolean {
     return isQuarantined(this.#options.suspicion.log, seq);
   }
 
-  /** The same for a frame of the retry log, or one of its lines. */
+  /** Whether a frame of the retry log, or one of its lines, is quarantined. */
   holdsRetry(seq: number, line?: number): boolean {
     return isQuarantined(this.#options.suspicion.retry, seq, line);
   }
@@ -54,22 +58,25 @@ export class Quarantine {
     return isWatched(this.#options.suspicion.retry, seq);
   }
 
-  /** Frames of the account's log that may be opened together. */
+  /** Number of frames of the account's log that may be opened together. */
   get framesAtOnce(): number {
     return this.#isWatching ? 1 : framesPerTake;
   }
 
-  /** Frames of the account's log up to this sequence were opened. */
+  /** Call when frames of the account's log up to this sequence were opened. */
   opened(newestSeq: number): void {
     this.#isWatching &&= newestSeq <= (this.#options.suspicion.log.watched?.to ?? 0);
   }
 
-  /** Opens frames of the account's log, once no frame is in flight alone. */
+  /** Opens frames of the account's log, once no frame is isolated. */
   openFrames(open: () => void): Promise<void> {
     return this.#isolation.beside(open);
   }
 
-  /** Waits until a suspected frame of the account's log is done, and for a moment also for retries. */
+  /**
+   * Waits until a suspected frame of the account's log is done. Also waits for retries in flight, but only for a short
+   * time.
+   */
   async untilFramesMayOpen(): Promise<void> {
     const { inbox, isRunning } = this.#options;
     const sinceMs = performance.now();
@@ -77,7 +84,7 @@ export class Quarantine {
     while (this.#isWatching && !isDone() && isRunning()) await wait(checkEveryMs);
   }
 
-  /** Opens a frame of the retry log, or an event of it; settles when a suspected one is done. */
+  /** Opens a frame of the retry log, or an event of that frame. If the frame is suspected, settles when it is done. */
   openRetry(seq: number, open: () => FrameInFlight | undefined): Promise<void> {
     if (!this.isSuspected(seq)) return this.#isolation.beside(open);
     this.#options.makeRoom();

@@ -88,7 +88,7 @@ test('retry reader: hand back: a frame that is handed back during the next read 
   read(destinationId, (id, frame) => {
     if (id === 'a' && handedBack < 3) {
       handedBack += 1;
-      // By then the next read has been requested and not answered yet.
+      // The frame is handed back after the next read was requested, and before that read is answered.
       queueMicrotask(() => frame.abandoned());
       return;
     }

@@ -17,7 +17,7 @@ test('due times: after the clock was set back an hour, frames are due within the
     times.dueAtMs(wallMs + hourMs + afterMs, { wallMs, monotonicMs: 10 * index }),
   );
   expect(due).toEqual([5_000, 5_010, 5_020]);
-  // Computed once the first frame was due, as a reader does.
+  // Computed after the first frame was due, as a reader does it.
   expect(times.dueAtMs(wallMs + hourMs + 4_000, { wallMs: wallMs + 5_000, monotonicMs: 5_030 })).toBe(8_000);
 });
 

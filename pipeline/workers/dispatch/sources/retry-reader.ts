@@ -21,7 +21,7 @@ import { referredTo } from '../events/held-references.ts';
 import type { HeldReferences } from '../events/held-references.ts';
 import type { LoadedEvent, ReferencedEvents } from '../events/referenced-events.ts';
 
-/** A frame of the retry log: its place, its bytes there, and those of its events. */
+/** A frame of the retry log: its place, its bytes in the log, and the bytes of its events. */
 export type HeldRetries = {
   readonly tier: number;
   readonly seq: number;
@@ -29,7 +29,7 @@ export type HeldRetries = {
   readonly eventBytes: number;
 };
 
-/** A frame of the retry log. */
+/** A frame of the retry log whose events are not loaded yet. */
 type StoredFrame = {
   readonly tier: number;
   readonly seq: number;
@@ -37,7 +37,7 @@ type StoredFrame = {
   readonly bytes: number;
   /** Approximate bytes of its events. */
   readonly eventBytes: number;
-  /** Whether it belongs to a replay, not to failed events. */
+  /** Whether the frame belongs to a replay, and not to failed events. */
   readonly isReplay: boolean;
   readonly content: Content<RetryRecord>;
 };
@@ -49,7 +49,7 @@ type Content<Of> =
 
 export type LoadedRecord = { readonly record: RetryRecord; readonly loaded: LoadedEvent };
 
-/** A due frame with its events. The caller owns it until `finished` or `abandoned`. */
+/** A due frame with its events. The caller owns it until it calls `finished` or `abandoned`. */
 export type RetryFrame = Omit<StoredFrame, 'content'> & { readonly content: Content<LoadedRecord> };
 
 export type RetryReaderOptions = {
@@ -57,17 +57,21 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   readonly events: ReferencedEvents;
   readonly references: HeldReferences;
-  /** Whether parked events are read as due retries, as in a destination without order, which sends them at once. */
+  /** Whether parked events are read as due retries, because a destination without order sends them at once. */
   readonly isParkedDue: boolean;
-  /** Finished frames of a tier after one in use take at most this many bytes in the log. */
+  /**
+   * Limit on the bytes of finished frames that stay in the log only because an earlier frame of their tier is still in
+   * use.
+   */
   readonly finishedBytesMax: () => number;
-  /** Called with the bytes of removed frames of failed events. */
+  /** Called with the bytes of removed frames, except frames of replays. */
   readonly onRemoved?: (bytes: number) => void;
   /** Called with an error of the log; the failed work is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
-// Frames of one tier in memory. A frame is often a single event, and is held until health has stored its count.
+// Maximum number of frames of one tier in memory. A frame is often a single event, and stays in memory until health has
+// stored its count.
 const framesHeldMax = 128;
 const bytesHeldMax = 1024 * 1024;
 const purgeEveryMs = 1_000;
@@ -81,28 +85,29 @@ type Tier = {
   readonly isReplay: boolean;
   readonly dueTimes: DueTimes;
   lastFrameMs: number;
-  /** Whether the log may have frames at or after `nextSeq`. */
+  /** Whether the log may have frames whose sequence is `nextSeq` or higher. */
   maybeMore: boolean;
   nextSeq: number;
-  /** Number of frames handed back so far; a read during which it changes is repeated. */
+  /** Number of frames that were handed back so far. If it changes during a read, the read is repeated. */
   handBacks: number;
-  /** The head of the tier, read and not taken; its due time is on the monotonic clock. */
+  /** The first frame of the tier, read but not taken; its due time is on the monotonic clock. */
   head: { readonly frame: StoredFrame; readonly dueAtMs: number } | undefined;
   readonly heldSeqs: Set<number>;
   heldBytes: number;
-  /** Finished and not yet removed frames: their bytes, by sequence. */
+  /** Bytes of finished frames that are not removed yet, by sequence. */
   readonly finished: Map<number, number>;
   purgedBefore: number;
 };
 
 /**
- * Reads the retry log of one destination as its frames fall due. A tier is first in, first out, and its waits are
- * alike, so its head determines the next read. A frame stays in the log until `finished`, so nothing is lost with the
- * process, and no position is stored. A consumer would cost the log something while nothing waits.
+ * Reads the retry log of one destination as its frames fall due. A tier is first in, first out, and all its waits are
+ * similar, so its first frame determines the next read. A frame stays in the log until `finished`, so no frame is lost
+ * when the process ends, and no position is stored. There is no consumer, since it would cost the log something even
+ * while nothing waits.
  */
 export class RetryReader {
   readonly #options: RetryReaderOptions;
-  /** A tier is created with its first frame, since most destinations never have any. */
+  /** Created when the tier has its first frame, since most destinations never have frames in most tiers. */
   readonly #tiers = new Map<number, Tier>();
   readonly #wakeup = new Wakeup();
   #isOpen = false;
@@ -113,7 +118,7 @@ export class RetryReader {
     this.#options = options;
   }
 
-  /** Something was stored in a tier. */
+  /** Call when a frame was stored in a tier. */
   stored(tier: number): void {
     const found = this.#tierOf(tier);
     if (found === undefined || found.maybeMore) return;
@@ -136,7 +141,7 @@ export class RetryReader {
     return this.#isOpen;
   }
 
-  /** The due frames, one after the other; ends with the stop. */
+  /** Yields the due frames one after the other; ends when the reader is stopped. */
   async *due(): AsyncGenerator<RetryFrame, void, undefined> {
     let waitMs = Infinity;
     while (!this.#isStopped) {
@@ -162,7 +167,7 @@ export class RetryReader {
     return tier !== undefined && seq < tier.nextSeq && !tier.heldSeqs.has(seq);
   }
 
-  /** All of the frame is settled: it may be removed. */
+  /** Call when all events of the frame are settled: it may then be removed. */
   finished(frame: HeldRetries): void {
     const tier = this.#release(frame);
     if (tier === undefined) return;
@@ -171,7 +176,7 @@ export class RetryReader {
     this.#beginPurging();
   }
 
-  /** Nothing was done with the frame: it and later ones are read again. */
+  /** Call when no event of the frame was sent or counted: the frame and those after it are read again. */
   abandoned(frame: HeldRetries): void {
     const tier = this.#release(frame);
     if (tier === undefined) return;
@@ -189,7 +194,7 @@ export class RetryReader {
     await this.#purge();
   }
 
-  /** Undefined for a tier that this build does not know, or that the visitors' order reads. */
+  /** The tier with a number; undefined if this build does not know the tier, or if the order of visitors reads it. */
   #tierOf(number: number): Tier | undefined {
     const known = this.#tiers.get(number);
     if (known !== undefined || !eventTiers.has(number)) return known;
@@ -199,7 +204,7 @@ export class RetryReader {
     return made;
   }
 
-  /** Takes the head of a tier if it is due and there is room for it. */
+  /** Takes the first frame of a tier if it is due and there is room for it. */
   async #take(tier: Tier): Promise<StoredFrame | undefined> {
     if (!this.#mayTake(tier)) return undefined;
     if (tier.head === undefined) await this.#readHead(tier);
@@ -244,7 +249,7 @@ export class RetryReader {
       tier.maybeMore = false;
       const { handBacks } = tier;
       const found = await this.#readNext(tier);
-      // Earlier frames were handed back meanwhile, so the frame found is no longer the head.
+      // If earlier frames were handed back meanwhile, the frame that was found is no longer the first.
       if (tier.handBacks !== handBacks) continue;
       if (found === undefined) return;
       tier.maybeMore = true;
@@ -277,7 +282,10 @@ export class RetryReader {
     return tier;
   }
 
-  /** Removes finished frames: all before the oldest one in use, and later ones that take much room. */
+  /**
+   * Removes finished frames: all frames before the oldest one in use, and frames after it once they take too many
+   * bytes.
+   */
   async #purge(): Promise<void> {
     for (const tier of this.#tiers.values()) {
       try {
@@ -325,7 +333,7 @@ function newTier(destinationId: string, number: number): Tier {
     number,
     subject: retrySubject(destinationId, number),
     isReplay: isReplayTier(number),
-    // Replayed frames are due immediately.
+    // Frames of replays have no delay.
     dueTimes: createDueTimes(retryTierDelaysMs[delayOfTier(number) ?? -1] ?? 0),
     lastFrameMs: -Infinity,
     maybeMore: false,
@@ -343,13 +351,13 @@ function hasRoom({ heldSeqs, heldBytes }: Tier): boolean {
   return heldSeqs.size < framesHeldMax && heldBytes < bytesHeldMax;
 }
 
-/** How long until a tier is read again without a signal, in ms. */
+/** Time after which a tier is read again although nothing wakes the reader, in ms. */
 function waitOf(tier: Tier): number {
-  // A frame that is finished or handed back makes room and wakes the reader.
+  // When a frame is finished or handed back, this makes room and wakes the reader.
   if (!hasRoom(tier)) return Infinity;
   const nowMs = performance.now();
   if (tier.head !== undefined) return Math.max(0, tier.head.dueAtMs - nowMs);
-  // A replay writes to its tier for a while, without announcing each frame.
+  // A replay continues to write to its tier for a while, and does not announce each frame.
   if (!tier.isReplay || nowMs - tier.lastFrameMs > replayLingerMs) return Infinity;
   tier.maybeMore = true;
   return replayLookEveryMs;
@@ -369,22 +377,26 @@ function readContent(data: Uint8Array): Content<RetryRecord> {
   }
 }
 
-/** An unreadable frame is due immediately. */
+/** When a frame is due, on the monotonic clock; an unreadable frame is due immediately. */
 function dueAtMsOf({ dueTimes }: Tier, { content }: StoredFrame): number {
   const clock = { wallMs: Date.now(), monotonicMs: performance.now() };
   if (content.kind === 'unreadable') return clock.monotonicMs;
   return dueTimes.dueAtMs(Math.max(...content.records.map(({ notBefore }) => notBefore)), clock);
 }
 
-/** When the frames of one tier of the retry log fall due, on the monotonic clock. Call `dueAtMs` in the log's order. */
+/**
+ * Computes when the frames of one tier of the retry log are due, on the monotonic clock. Call `dueAtMs` in the order of
+ * the log.
+ */
 type DueTimes = {
   dueAtMs(notBeforeMs: number, clock: { readonly wallMs: number; readonly monotonicMs: number }): number;
 };
 
 /**
- * `notBefore` is on the wall clock of the time of writing. No frame in a tier waits longer than `delayMaxMs`, so a
- * frame that seems to do so was written before the wall clock was set back, and is due at most `delayMaxMs` after its
- * first read. Later frames keep their distance from it: otherwise each would wait that long after the previous one.
+ * `notBefore` is a due time by the wall clock as it was when the frame was written. No frame in a tier waits longer
+ * than `delayMaxMs`. If a frame seems to wait longer, it was written before the wall clock was set back, and is due at
+ * most `delayMaxMs` after its first read. Later frames keep their distance from this frame; otherwise each of them
+ * would wait that long after the previous one.
  */
 export function createDueTimes(delayMaxMs: number): DueTimes {
   let first: { readonly notBeforeMs: number; readonly dueAtMs: number } | undefined;

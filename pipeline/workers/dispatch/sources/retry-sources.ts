@@ -32,7 +32,7 @@ function takesRetries(host: SourceHost, { retries }: RetrySourceOptions): boolea
   return host.isRunning() && retries.isOpen && host.target()?.plan !== undefined;
 }
 
-/** Returns the frame in flight. */
+/** Opens a frame. Returns it as a frame in flight if its events are to be sent. */
 function openRetryFrame(frame: RetryFrame, host: SourceHost, options: RetrySourceOptions): FrameInFlight | undefined {
   const { inbox, retries, quarantine } = options;
   const { content, seq } = frame;
@@ -71,7 +71,10 @@ function handUntried(
   });
 }
 
-/** Hands over a quarantined frame. Later events of its visitors may then be sent; none wait for a replay. */
+/**
+ * Hands over a quarantined frame. Later events of its visitors may then be sent. If the frame belongs to a replay, no
+ * event waits for it.
+ */
 function handQuarantined(
   frame: RetryFrame,
   records: readonly LoadedRecord[],
@@ -94,14 +97,14 @@ function handQuarantined(
   });
 }
 
-/** Opens events that waited for an earlier one of their visitor. Ends when the order is stopped. */
+/** Opens events that waited for an earlier event of their visitor. Ends when the order is stopped. */
 export async function openReleased(order: VisitorOrder, host: SourceHost, options: RetrySourceOptions): Promise<void> {
   const { quarantine } = options;
   const seqOf = ({ follower }: ReleasedEvent): number => follower.place?.seq ?? 0;
   for await (const events of order.released()) {
     const [first] = events;
     if (first === undefined) continue;
-    // Events after an isolated one wait until it is done.
+    // If an event is isolated, the events after it wait until it is done.
     const isApart = events.some((event) => quarantine.isSuspected(seqOf(event)));
     const together = isApart ? [first] : events;
     for (const { follower } of events.slice(together.length)) order.giveBack(follower);
@@ -112,7 +115,7 @@ export async function openReleased(order: VisitorOrder, host: SourceHost, option
   }
 }
 
-/** Returns the frame in flight. */
+/** Opens an event. Returns it as a frame in flight if it is to be sent. */
 function openReleasedEvent(
   order: VisitorOrder,
   event: ReleasedEvent,

@@ -30,7 +30,10 @@ test('round budget: the dispatchers of an account share its budget', () => {
   expect(other?.mayWork()).toBe(false);
 });
 
-/** Dispatchers of one account that, a moment after each notification, spend units and wait for another round. */
+/**
+ * Dispatchers of one account that react to each notification shortly afterwards: they spend units, and wait for another
+ * round.
+ */
 function workers(budgets: RoundBudgets, names: readonly string[], units: number, told: string[]): RoundBudget[] {
   return names.map((name) => {
     const budget: RoundBudget = budgets.join('busy', () => {

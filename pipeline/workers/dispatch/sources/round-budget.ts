@@ -9,11 +9,11 @@ export class RoundBudgets {
   readonly #roundUnitsMax: number;
   readonly #pace: CostBudget;
   readonly #accounts = new Map<string, Account>();
-  /** Accounts with dispatchers that wait, or have waited until now. */
+  /** Accounts with waiting dispatchers. An account whose queue is empty stays until `#goOn` removes it. */
   readonly #waiting = new Set<Account>();
   #round = 0;
   #isRoundOpen = false;
-  /** Opens a round when the first account past its cost budget may continue. */
+  /** Opens a round when the first account that exceeded its cost budget may continue. */
   #pacing: NodeJS.Timeout | undefined;
 
   constructor(roundUnitsMax: number, pace: CostBudget) {
@@ -74,8 +74,8 @@ export class RoundBudgets {
   }
 
   /**
-   * Wakes one dispatcher of each account, and the next one when the first is done, as long as units are left. If a
-   * thousand were woken at once, most would find no units left, round after round.
+   * Wakes one dispatcher of each account; when it is done, wakes the next one of the account, as long as units are
+   * left. If a thousand dispatchers were woken at once, most of them would find no units left, in every round.
    */
   #goOn(): void {
     let hasGone = false;
@@ -89,7 +89,8 @@ export class RoundBudgets {
       next();
       hasGone = true;
     }
-    // Continues after the immediate work of the woken dispatchers, whose promises are settled before the next tick.
+    // Continues after the immediate work of the dispatchers that were woken: their promises are settled before the next
+    // tick.
     if (hasGone) queueMicrotask(() => process.nextTick(() => this.#goOn()));
     else if (this.#waiting.size > 0) this.#openRoundWhenDue();
   }
@@ -102,18 +103,21 @@ export class RoundBudgets {
   }
 }
 
-/** The budget of an account, as one of its dispatchers uses it. */
+/** The budget of an account, for one of its dispatchers. */
 export type RoundBudget = {
-  /** Whether the account has units left. Its last event may exceed them. */
+  /** Whether the account has units left. Its last event may take more than are left. */
   mayWork(): boolean;
   spend(units: number): void;
-  /** Calls `goOn` in a later round, after the dispatchers of the account that have waited longer. */
+  /** Calls `goOn` in a later round, after those dispatchers of the account that have waited longer. */
   wait(): void;
-  /** The dispatcher has ended. */
+  /** Call when the dispatcher has ended. */
   leave(): void;
 };
 
-/** Units that the dispatchers of an account have spent in a round, and the waiting ones, in turn. */
+/**
+ * An account: the units that its dispatchers have spent in a round, and its waiting dispatchers in the order of their
+ * turns.
+ */
 type Account = {
   readonly id: string;
   members: number;

@@ -1,13 +1,13 @@
 import type { Taken } from './untried.ts';
 
-/** What sources read of the live version: whether the destination is enabled, and whether it can be sent to. */
+/** What sources use of the live version: whether the destination is enabled, and whether events can be sent to it. */
 export type DestinationState = {
   readonly destination: { readonly isEnabled: boolean };
   readonly plan: object | undefined;
   readonly prepared: object | undefined;
 };
 
-/** The interface of a source to its dispatcher. */
+/** The dispatcher, as its sources use it. */
 export type SourceHost = {
   target(): DestinationState | undefined;
   isRunning(): boolean;
@@ -15,7 +15,7 @@ export type SourceHost = {
   hand(taken: Taken): void;
   /** Spends units of the account's round budget. */
   spend(units: number): void;
-  /** Records the frames in flight, before work on them. */
+  /** Records the frames in flight. Call before any work on them. */
   beginTurn(): void;
   wake(): void;
 };

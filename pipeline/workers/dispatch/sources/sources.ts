@@ -10,12 +10,12 @@ export type SourcesOptions = LogSourceOptions &
   RetrySourceOptions & { readonly host: Omit<SourceHost, 'hand'>; fail(error: unknown): void };
 
 /**
- * The sources of a dispatcher's events, each read by a separate task: the account's log; retries and replays as they
- * fall due; and events that waited for an earlier one of their visitor. Frames are in flight once opened.
+ * The sources of a dispatcher's events, each read by a task of its own: the account's log; retries and replays as they
+ * fall due; and events that waited for an earlier event of their visitor. A frame is in flight once it is opened.
  */
 export class Sources {
   readonly #options: SourcesOptions;
-  /** Opened and not yet taken; bounded by the readers of the retry log. */
+  /** Events that are opened and not yet taken. The readers of the retry log limit their number. */
   #queue: Taken[] = [];
 
   constructor(options: SourcesOptions) {
@@ -41,7 +41,10 @@ export class Sources {
     return this.#queue.length === 0;
   }
 
-  /** The next event to decide, or one that cannot be tried. Events of the account's log only if `wantsFresh`. */
+  /**
+   * The next event to decide, or the next item that cannot be tried. Takes events of the account's log only if
+   * `wantsFresh`.
+   */
   take(wantsFresh: boolean): Taken | undefined {
     return this.#queue.shift() ?? (wantsFresh ? this.#takeFresh() : undefined);
   }

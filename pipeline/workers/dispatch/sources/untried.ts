@@ -18,24 +18,29 @@ export type QuarantinedEvent = {
 
 /** An item of a log for which no attempt is made. */
 export type Untried =
-  /** A line of the log without an event that this build can read, or a whole frame without such a line. */
+  /**
+   * A line of the log that contains no event readable by this build; or a whole frame that cannot be divided into
+   * lines.
+   */
   | { readonly kind: 'unreadable line'; readonly data: string | Uint8Array }
   /** A frame of the retry log that this build cannot read. */
   | { readonly kind: 'unreadable frame'; readonly data: Uint8Array; readonly problem: string }
   /** A reference to an event that is no longer in EVENTS, since retention needed the room. */
   | { readonly kind: 'gone'; readonly receivedAtMs: number }
-  /** A frame of the account's log with which threads died twice. */
+  /** A frame of the account's log: threads died twice while they worked on it. */
   | { readonly kind: 'quarantined frame'; readonly message: Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'> }
-  /** An event of the retry log with which threads died twice. */
+  /** An event of the retry log: threads died twice while they worked on it. */
   | { readonly kind: 'quarantined event'; readonly event: ReadEvent; readonly about: QuarantinedEvent };
 
-/** `finish` is called once each item is a dead letter, or recorded as skipped. */
+/**
+ * Items that cannot be tried. `finish` is called once each of them is stored as a dead letter, or recorded as skipped.
+ */
 export type UntriedEvents = { readonly untried: readonly Untried[]; finish(): void };
 
 /** Everything that a source hands to the dispatcher. */
 export type Taken = DispatchItem | UntriedEvents;
 
-/** A reference whose event cannot be tried. */
+/** The item for a reference whose event cannot be tried. */
 export function untriedOf(loaded: Exclude<LoadedEvent, { readonly kind: 'event' }>, receivedAtMs: number): Untried {
   return loaded.kind === 'gone' ? { kind: 'gone', receivedAtMs } : { kind: 'unreadable line', data: loaded.line };
 }

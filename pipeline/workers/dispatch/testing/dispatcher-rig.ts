@@ -69,7 +69,7 @@ import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
 
 const mebibyte = 1024 ** 2;
-/** A budget that no other account shares. */
+/** A cost budget that the account has for itself. */
 const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
 /** The default settings of a dispatcher. */
@@ -90,14 +90,14 @@ export type TestEvent = {
 
 type OwnSettings = Partial<DispatcherSettings> & {
   readonly suspicion?: Suspicion;
-  /** Use and capacity of the retry log. */
+  /** Use and capacity of the retry log; default: `unlimitedRetries`. */
   readonly retryUse?: RetryUse;
   readonly retryPolicyOf?: typeof createRetryPolicy;
   /** When the live version was published, in ms since the epoch. */
   readonly publishedAtMs?: number;
   /** A destination other than the rig's. */
   readonly destinationId?: string;
-  /** Default: the erasures that the dispatcher's connection follows. */
+  /** Default: the erasures followed on the dispatcher's connection. */
   readonly erasures?: FollowedErasures;
 };
 
@@ -106,7 +106,7 @@ type OwnNotice = { readonly id?: string; readonly isAhead?: boolean };
 type RigIds = { readonly accountId: string; readonly destinationId: string };
 
 /**
- * A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind.
+ * A log for tests of dispatchers: stores resolved events, starts dispatchers, and reads what they leave in the log.
  * Large: one rig, whose functions share what it opens.
  */
 export async function createDispatcherRig(
@@ -157,7 +157,7 @@ export async function createDispatcherRig(
   return {
     accountId,
     destinationId,
-    /** The operator's connection, with which the test reads and changes the log. */
+    /** The operator's connection, on which the test reads and changes the log. */
     connection,
     /** The connection of the rig's dispatchers and of a pipeline's jobs. */
     pipelineConnection,
@@ -165,7 +165,10 @@ export async function createDispatcherRig(
     healthBucket: health,
     positionBucket: positions,
     erasures,
-    /** Announces an erasure, as the control plane does: no event of these visitors received up to then is sent. */
+    /**
+     * Announces an erasure, as the control plane does: dispatchers then send no event of these visitors that was
+     * received up to `atMs`.
+     */
     erase: (visitorIds: readonly string[], atMs = Date.now(), { id = randomUUID(), isAhead = false }: OwnNotice = {}) =>
       announceErasure(connection, { id, accountId, visitorIds, atMs, isAhead }),
     /** Records a visitor's consent, as a resolver does. */
@@ -175,7 +178,7 @@ export async function createDispatcherRig(
     notes: notes as readonly OutcomeNote[],
     /** The frames in flight at the beginning of each turn of the dispatchers. */
     turns: turns as readonly (FramesAtWork | undefined)[],
-    /** Publishes a configuration to the dispatchers that run. Returns the number of its version. */
+    /** Publishes a configuration to the running dispatchers. Returns the number of its version. */
     configure(collections: TestCollections): number {
       versionNumber += 1;
       const config = { ...accountConfig(accountId, collections, firstPublishedAtMs), versionNumber };
@@ -184,12 +187,12 @@ export async function createDispatcherRig(
       for (const dispatcher of running) dispatcher.reconfigured();
       return versionNumber;
     },
-    /** Every use of the rules throws until the next configuration. */
+    /** Makes every use of the rules throw until the next configuration. */
     breakRules(): void {
       isBroken = true;
       for (const dispatcher of running) dispatcher.reconfigured();
     },
-    /** Starts a dispatcher. One with its own connection can be cut off from the log. */
+    /** Starts a dispatcher. With `ownConnection` it can be cut off from the log. */
     async start(
       {
         retryPolicyOf = createRetryPolicy,
@@ -244,10 +247,10 @@ export async function createDispatcherRig(
       return dispatcher;
     },
     running: () => [...running],
-    /** Puts events into one frame of the account's log. */
+    /** Stores events in one frame of the account's log. */
     send: (events: readonly TestEvent[]) => store(frameOf(accountId, events)),
     sendRaw: (data: string | Uint8Array) => store(typeof data === 'string' ? Buffer.from(data) : data),
-    /** The same events as `send` puts in, compressed. */
+    /** The frame that `send` would store for these events, compressed. */
     compressed: (events: readonly TestEvent[]) => compressFrame(frameOf(accountId, events)),
     /** The bytes that dispatchers stored as unreadable dead letters, oldest first. */
     async unreadable(): Promise<Buffer[]> {
@@ -260,7 +263,7 @@ export async function createDispatcherRig(
         seq = found.seq + 1;
       }
     },
-    /** A frame of one event that cannot be parsed, though its head can be read. */
+    /** A frame with one event whose head can be read, but whose line cannot be parsed. */
     brokenBehindHead: (id: string) =>
       Buffer.from(frameOf(accountId, [{ id }]))
         .toString()
@@ -269,7 +272,7 @@ export async function createDispatcherRig(
       const entry = await health.get(`destination.${destinationId}.${instanceId}`);
       return entry?.value === undefined ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as HealthRecord);
     },
-    /** The counters of events, by name, that instances have stored. */
+    /** The stored counts of moves between stages, by event name and move, summed over these instances. */
     async moves(...instanceIds: readonly string[]): Promise<Record<string, number>> {
       const sums: Record<string, number> = {};
       for (const key of instanceIds.map((id) => recentHealthKey(destinationId, id))) {
@@ -305,11 +308,17 @@ export async function createDispatcherRig(
         seq = found.seq + 1;
       }
     },
-    /** Sequences of the frames that were sent. */
+    /** Sequences of the frames that the test has stored. */
     frameSeqs: storedSeqs as readonly number[],
-    /** Messages in each tier of the retry log, by subject. One message has many records; a note has none. */
+    /**
+     * Number of messages in each tier of the retry log, by subject. A message may contain many records; a note of
+     * settled events contains none.
+     */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
-    /** The records in the retry log, oldest first; parked events leave it with the last one of their frame. */
+    /**
+     * The records in the retry log, oldest first. Records of parked events stay until the last event of their frame is
+     * settled.
+     */
     async retryRecords(): Promise<RetryRecord[]> {
       const records: RetryRecord[] = [];
       const noteSubject = retrySubject(destinationId, settledNoteTier);
@@ -320,7 +329,7 @@ export async function createDispatcherRig(
         seq = found.seq + 1;
       }
     },
-    /** Frames of the account's log that the dispatcher has received and not acknowledged. */
+    /** Number of frames of the account's log that the dispatcher has received but not acknowledged. */
     async handedOut(): Promise<number> {
       const { num_ack_pending: handedOut } = await connection[client].jsm.consumers.info(
         streams.events,
@@ -336,7 +345,7 @@ export async function createDispatcherRig(
     },
     /** Approximate number of unacknowledged frames of the account's log; 0 only if there are none. */
     async unfinished(ofDestination = destinationId): Promise<number> {
-      // Only its own consumer: the log also has consumers of earlier tests.
+      // Asks only for this destination's consumer: the log also has consumers of earlier tests.
       const { consumers } = connection[client].jsm;
       const own = await consumers.info(streams.events, dispatcherConsumer(ofDestination)).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
@@ -354,7 +363,7 @@ export async function createDispatcherRig(
     retryLogIsEmpty(): Promise<void> {
       return until('the retry log is empty', async () => (await this.retries()).size === 0);
     },
-    /** May be called again after a test has closed the rig. */
+    /** Closes the rig; does nothing if a test has already closed it. */
     close(): Promise<void> {
       closed ??= close();
       return closed;

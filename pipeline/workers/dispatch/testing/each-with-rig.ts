@@ -9,8 +9,8 @@ import type { DispatcherRig } from './dispatcher-rig.ts';
 export type TestRig = { readonly nats: NatsServer; readonly sink: ScriptedDestination; readonly rig: DispatcherRig };
 
 /**
- * Provides a log for a test file and, for each of its tests, a destination and a rig, which are passed to `use` before
- * the test. A file that restarts its server starts and stops the server itself, and passes `ownNats`.
+ * Provides a log for a test file. Before each test of the file, opens a destination and a rig, and passes them to
+ * `use`. A file that restarts the log server passes `ownNats`, and starts and stops the server itself.
  */
 export function eachWithRig(use: (opened: TestRig) => void, ownNats?: () => NatsServer): void {
   let started: NatsServer;

@@ -10,8 +10,8 @@ import { createDispatcherRig } from './dispatcher-rig.ts';
 import type { DispatcherRig } from './dispatcher-rig.ts';
 
 /**
- * A dispatcher rig with a destination. `connection` reaches the log through a gate, at which a test can hold, refuse or
- * cut its messages.
+ * A dispatcher rig with a destination. `connection` reaches the log through a gate, which can hold or refuse messages,
+ * or cut the connection.
  */
 export type GatedRig = {
   readonly sink: ScriptedDestination;

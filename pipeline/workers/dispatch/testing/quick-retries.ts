@@ -3,7 +3,9 @@ import type { RetryPolicy } from '../settlement/retry-policy.ts';
 
 const quicker = 10;
 
-/** The backoff of production with a tenth of its waits, for tests with many failures that check only the end. */
+/**
+ * The backoff of production with a tenth of its waits, for tests with many failures that check only the final result.
+ */
 export function quickRetries(windowMs: number, pauseMs: number): RetryPolicy {
   const policy = createRetryPolicy(windowMs, pauseMs);
   return (failed, random) => {

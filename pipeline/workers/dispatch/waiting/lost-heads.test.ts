@@ -11,7 +11,7 @@ const warn = (error: unknown): never => {
   throw error;
 };
 
-/** A visitor whose second event waits for its first. Every few ms the watch checks whether the first is lost. */
+/** A visitor whose second event waits for its first. Every 5 ms the watch checks whether the first is lost. */
 function open(isFinished: () => boolean = () => false) {
   const waiting = new WaitingVisitors();
   const counts = createDispatcherCounts();
@@ -52,7 +52,7 @@ test('lost heads: an event counts as lost if its message in the log was read and
 test('lost heads: an event that is on its way to the log does not count as lost, however long that takes', async () => {
   const { waiting, counts, order, head, watching } = open();
   order.storing(head, new Promise(() => undefined));
-  // After as many checks, a head that is not on its way to the log is lost.
+  // Waits until another head, which is not being stored, has been found lost after as many checks.
   const other = open();
   await vi.waitFor(() => expect(other.counts.retries_lost).toBe(1));
   expect([waiting.canRelease('v'), counts.retries_lost]).toEqual([false, 0]);

@@ -11,18 +11,19 @@ export type LostHeadsOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
   readonly order: Pick<VisitorOrder, 'heads' | 'isStoring' | 'dropLost'>;
-  /** Whether the reader of the retry log has finished a message, so that it is never sent again. */
+  /** Whether the reader of the retry log has finished a message, so that it never sends the message again. */
   readonly isFinished: (place: HeadPlace) => boolean;
   readonly everyMs: number;
-  /** Called with the number of lost heads, when there are some. */
+  /** Called with the number of lost heads, if there are any. */
   readonly onLost: (heads: number) => void;
   readonly warn: (error: unknown) => void;
 };
 
 /**
- * Checks that every head (an event for which others of its visitor wait) has a message in the retry log, or is being
- * stored: otherwise those others would wait forever. A tier is first in, first out, so a message before the oldest one
- * no longer exists. A head that was never stored counts as lost after two checks.
+ * Checks that every head (an event for which other events of its visitor wait) has a message in the retry log, or is
+ * being stored: otherwise the other events would wait forever. A tier is first in, first out, so a message whose
+ * sequence is below that of the oldest message no longer exists. A head that was never stored counts as lost after two
+ * checks.
  */
 export function watchLostHeads({ order, isFinished, everyMs, onLost, warn, ...log }: LostHeadsOptions): Periodic {
   let unplacedBefore = new Set<Head>();

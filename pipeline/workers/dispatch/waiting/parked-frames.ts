@@ -19,21 +19,21 @@ export type ParkedFramesOptions = {
   readonly warn: (error: unknown) => void;
 };
 
-/** How often finished frames are removed, and settled events of other frames recorded, in ms. */
+/** Interval at which finished frames are removed, and settled events of other frames are recorded, in ms. */
 const workEveryMs = 1_000;
 
 type ParkedFrame = { left: number; readonly bytes: number; readonly settled: number[] };
 
 /**
- * The frames of parked events in the retry log of one destination. Many visitors share a frame, so it leaves the log
- * once none of its events waits.
+ * The frames of parked events in the retry log of one destination. A frame contains events of many visitors, and leaves
+ * the log once none of its events waits.
  */
 export class ParkedFrames {
   readonly #options: ParkedFramesOptions;
   readonly #notes: SettledNotes;
   /** Frames with waiting events, by sequence. */
   readonly #frames = new Map<number, ParkedFrame>();
-  /** Sequences of frames that are finished and not yet removed. */
+  /** Sequences of frames that are finished but not yet removed. */
   readonly #finished = new Set<number>();
   #isNoteStale = false;
   #bytes = 0;
@@ -46,12 +46,12 @@ export class ParkedFrames {
     this.#notes = new SettledNotes(options);
   }
 
-  /** Bytes of the log that parked events take. */
+  /** Bytes that parked events use in the log. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Number of removed frames. */
+  /** Number of frames removed since the start: shows whether a frame was removed during an await. */
   get removals(): number {
     return this.#removals;
   }
@@ -60,12 +60,12 @@ export class ParkedFrames {
     return this.#frames.has(seq) || this.#finished.has(seq);
   }
 
-  /** Every frame up to a sequence is known: `readNext` continues after it. */
+  /** Call when every frame up to this sequence is known: `readNext` continues after it. */
   scanned(seq: number): void {
     this.#scannedSeq = Math.max(this.#scannedSeq, seq);
   }
 
-  /** The log has a frame with this many parked events. A repeated call changes nothing. */
+  /** Call when the log has a frame with this many parked events. A repeated call changes nothing. */
   stored(seq: number, records: number, bytes: number): void {
     if (this.knows(seq)) return;
     this.#frames.set(seq, { left: records, bytes, settled: [] });
@@ -78,7 +78,7 @@ export class ParkedFrames {
     return readNext(connection, streams.retry, retrySubject(destinationId, parkedTier), this.#scannedSeq + 1);
   }
 
-  /** An event of a frame no longer waits. */
+  /** Call when an event of a frame no longer waits. */
   finished({ seq, index }: RetryPlace): void {
     const frame = this.#frames.get(seq);
     if (frame === undefined) return;
@@ -93,7 +93,7 @@ export class ParkedFrames {
     this.#finished.add(seq);
   }
 
-  /** Whether an event was settled before this process began. */
+  /** Whether an event was settled before this process started. */
   isSettled(place: RetryPlace): boolean {
     return this.#notes.isSettled(place);
   }
@@ -116,9 +116,9 @@ export class ParkedFrames {
 
   async #work(): Promise<void> {
     try {
-      // The note is written first, and leaves out finished frames: those are removed next.
+      // The note is written before frames are removed. It leaves out finished frames, since these are removed next.
       if (this.#isNoteStale) await this.#writeNote();
-      // One by one: frames that another process may have parked meanwhile stay.
+      // Frames are removed one by one, so that frames which another process may have parked meanwhile stay.
       await deleteMessages(this.#options.connection, streams.retry, this.#finished, (seq) => {
         this.#finished.delete(seq);
         this.#removals += 1;
@@ -139,7 +139,7 @@ export class ParkedFrames {
   }
 }
 
-/** The lines of a frame; one that ends within a line is a single line that cannot be read. */
+/** The lines of a frame. A frame that ends within a line counts as a single line that cannot be read. */
 export function parkedLines(data: Uint8Array): readonly string[] {
   try {
     return frameLines(data);

@@ -26,7 +26,7 @@ import type { WaitingVisitors } from './waiting-visitors.ts';
 
 type Index = { readonly waiting: WaitingVisitors; readonly frames: ParkedFrames };
 
-/** Whether EVENTS delivers an event again: it is not settled in the claimed position. */
+/** Whether EVENTS will deliver an event again, because the claimed position does not have it as settled. */
 export type ComesAgain = (origin: EventOrigin) => boolean;
 
 type RetryLog = {
@@ -38,7 +38,7 @@ type RetryLog = {
 };
 
 /**
- * Reads the retry log of a destination, before anything is sent: the frames of EVENTS that it refers to and, if the
+ * Reads the retry log of a destination before anything is sent: which frames of EVENTS it refers to and, if the
  * destination keeps an order, which visitors wait for which events.
  */
 export async function readWaiting(log: RetryLog, index: Index | undefined): Promise<void> {
@@ -61,15 +61,15 @@ export async function readWaiting(log: RetryLog, index: Index | undefined): Prom
   const { waiting, frames } = index;
   await Promise.all(backOffTiers.map((tier) => readTier(tier, (message) => takeHeads(tier, message, waiting))));
   await Promise.all([...eventTiers].filter(isReplayTier).map((tier) => readTier(tier, () => undefined)));
-  // Parked events last: one that is also a head was being moved, and waits as the head.
+  // Parked events are read last: a parked event that is also a head was being moved, and waits as a head.
   if (tiersStored.has(settledNoteTier)) await frames.readNote();
   for (const tier of parkedTiers)
     await readTier(tier, (message) => takeParkedFrame(message, waiting, frames, comesAgain));
 }
 
 /**
- * Adds a frame of parked events to the index. Returns their visitors. An event that EVENTS delivers again is not added:
- * its head may never have been stored, and is then delivered again before it.
+ * Adds a frame of parked events to the index, and returns their visitors. An event that EVENTS delivers again is not
+ * added: its head may never have been stored, and EVENTS then delivers the head again before it.
  */
 export function takeParkedFrame(
   { seq, data }: StoredMessage,

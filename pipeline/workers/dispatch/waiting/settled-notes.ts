@@ -11,13 +11,14 @@ import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import type { RetryPlace } from '../events/referenced-events.ts';
 
-/** Settled events in one note, at most, so that the note fits into a message. */
+/** Maximum number of settled events in one note, so that the note fits into a message. */
 const settledEventsMax = 50_000;
 const noteTimeoutMs = 5_000;
 
 /**
- * Notes in the retry log of a destination with the settled lines of frames of parked events. A frame leaves the log as
- * a whole, so without a note its settled events would be sent again after a restart. The newest note covers all frames.
+ * Notes in the retry log of a destination that list the settled lines of frames with parked events. A frame leaves the
+ * log as a whole, so without a note its settled events would be sent again after a restart. The newest note covers all
+ * frames.
  */
 export class SettledNotes {
   readonly #connection: LogConnection;
@@ -41,12 +42,12 @@ export class SettledNotes {
     }
   }
 
-  /** Whether an event was settled before this process began. */
+  /** Whether an event was settled before this process started. */
   isSettled({ seq, index }: RetryPlace): boolean {
     return this.#before.get(seq)?.includes(index) === true;
   }
 
-  /** Replaces the notes by one that covers all given frames, which are listed by sequence. */
+  /** Replaces the notes by one that covers all given frames. Each frame is given with its sequence. */
   async write(frames: Iterable<readonly [seq: number, frame: { readonly settled: readonly number[] }]>): Promise<void> {
     const settled = new Map<number, readonly number[]>();
     let events = 0;

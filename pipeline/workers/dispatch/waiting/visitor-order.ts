@@ -7,13 +7,13 @@ import type { ComesAgain } from './read-waiting.ts';
 import type { LoadedEvent, WantedEvent } from '../events/referenced-events.ts';
 import type { Follower, HeadPlace, ParkedAs, StoredRecord, WaitingHead, WaitingVisitors } from './waiting-visitors.ts';
 
-/** Bounds of the events that wait for the order of their visitors. */
+/** Limits of the events that wait because of the order of their visitors. */
 export type OrderLimits = {
-  /** Visitors with a failed event. */
+  /** Maximum number of visitors with a failed event. */
   readonly visitorsMax: number;
-  /** Events that wait for an earlier event of their visitor. */
+  /** Maximum number of events that wait for an earlier event of their visitor. */
   readonly eventsMax: number;
-  /** Bytes of these events in the retry log. */
+  /** Maximum bytes of these events in the retry log. */
   readonly bytesMax: number;
 };
 
@@ -30,20 +30,20 @@ export type VisitorOrderOptions = {
   readonly warn: (error: unknown) => void;
 };
 
-/** A parked event whose turn has come: the caller owns it until `finished` or `giveBack`. */
+/** A parked event whose turn has come. The caller owns it until it calls `finished` or `giveBack`. */
 export type ReleasedEvent = {
   readonly follower: Follower;
   readonly loaded: LoadedEvent;
 };
 
-/** Released events in the lanes, or on their way there. */
+/** Maximum number of released events that are in the lanes, or on their way there. */
 const releasedMax = 1_024;
 const errorWaitMs = 1_000;
-/** A destination that was full takes fresh events again below this fraction of each limit. */
+/** Once a limit was reached, the destination takes fresh events again below this fraction of every limit. */
 const resumeShare = 0.9;
 
 /**
- * Keeps each visitor's events in order across failed attempts. While one event waits for its next attempt, later ones
+ * Keeps each visitor's events in order across failed attempts. While one event waits for its next attempt, later events
  * are parked in a separate tier of the retry log, and are read from that tier when their turn has come. This class
  * tracks the waiting events; callers store and send them.
  */
@@ -52,9 +52,9 @@ export class VisitorOrder {
   readonly #wakeup = new Wakeup();
   /** Visitors whose next events may be released. */
   readonly #ready = new Set<string>();
-  /** Visitors whose event failed or was skipped since the last call of `takeFailed`. */
+  /** Visitors of events that failed or were not tried since the last call of `takeFailed`. */
   readonly #failed: string[] = [];
-  /** Events on their way to the log, by visitor and key. */
+  /** Events that are being stored, by visitor and key. */
   readonly #storing = new Map<string, Promise<unknown>>();
   #released = 0;
   #releasedTogetherMax = 1;
@@ -76,7 +76,7 @@ export class VisitorOrder {
     return this.#options.waiting.parked;
   }
 
-  /** Bytes of the retry log that parked events take. */
+  /** Bytes of the retry log that parked events use. */
   get bytesParked(): number {
     return this.#options.frames.bytes;
   }
@@ -101,8 +101,8 @@ export class VisitorOrder {
   }
 
   /**
-   * The place of an event in its visitor's order: `next`; `behind` waiting events; or `known`, if it already waits and
-   * was delivered again. Earlier builds stored only the event's id as its key.
+   * The place of an event in its visitor's order: `next`; `behind` waiting events; or `known`, if the event already
+   * waits and was delivered again. Records of earlier builds have only the event's id as their key.
    */
   placeOf(event: EventOfVisitor & { readonly head: { readonly id: string } }): 'next' | 'behind' | 'known' {
     const { waiting } = this.#options;
@@ -111,12 +111,15 @@ export class VisitorOrder {
     return waiting.knows(visitorId, event.key) || waiting.knows(visitorId, head.id) ? 'known' : 'behind';
   }
 
-  /** Whether an event is the one its visitor waits for. */
+  /** Whether an event is the one for which its visitor's other events wait. */
   isHead({ visitorId, key }: EventOfVisitor): boolean {
     return this.#options.waiting.isHead(visitorId, key);
   }
 
-  /** An event returns from its wait. Returns whether the event was unknown, because another process stored it. */
+  /**
+   * Call when an event is read for its next attempt. Returns whether the event was unknown here, because another
+   * process stored it.
+   */
   returned({ visitorId, key }: EventOfVisitor, place: HeadPlace): boolean {
     const { waiting } = this.#options;
     if (waiting.isHead(visitorId, key)) return false;
@@ -125,7 +128,9 @@ export class VisitorOrder {
     return true;
   }
 
-  /** An attempt failed and is to be repeated. Returns whether the visitor waits for this event. */
+  /**
+   * Call when an attempt failed and will be repeated. Returns whether other events of the visitor wait for this event.
+   */
   failed({ visitorId, key }: EventOfVisitor, follower: Follower | undefined): boolean {
     const { waiting } = this.#options;
     this.#failed.push(visitorId);
@@ -134,32 +139,32 @@ export class VisitorOrder {
     return true;
   }
 
-  /** An event was not tried because of an earlier one of its visitor. */
+  /** Call when an event was not tried because of an earlier event of its visitor. */
   passedOver({ visitorId }: EventOfVisitor): void {
     this.#failed.push(visitorId);
   }
 
-  /** The visitors of events that failed or were skipped since the last call: their later events must wait. */
+  /** The visitors of events that failed or were not tried since the last call: their later events must wait. */
   takeFailed(): readonly string[] {
     return this.#failed.length === 0 ? this.#failed : this.#failed.splice(0);
   }
 
-  /** The event waits for its next attempt again, since none was made. */
+  /** Call when no attempt was made, so that the event waits for its next attempt again. */
   waitsAgain({ visitorId, key }: EventOfVisitor): void {
     this.#options.waiting.addHead(visitorId, key);
   }
 
-  /** The log has stored an event that waits for its next attempt. */
+  /** Call when the log has stored an event that waits for its next attempt. */
   placed({ visitorId, key }: EventOfVisitor, place: HeadPlace): void {
     this.#options.waiting.placeHead(visitorId, key, place);
   }
 
-  /** Puts an event after all others of its visitor; `parked` reports its place once the log has it. */
+  /** Puts an event behind all others of its visitor. Call `parked` with its place once the log has it. */
   park({ visitorId, key }: EventOfVisitor, as: ParkedAs): Follower {
     return this.#options.waiting.park(visitorId, key, as);
   }
 
-  /** A parked event was stored elsewhere before the log had it. */
+  /** Call when a parked event was stored elsewhere instead of in its tier of the log. */
   unpark(follower: Follower): void {
     this.#options.waiting.unpark(follower);
     this.#offer(follower.visitorId);
@@ -171,7 +176,7 @@ export class VisitorOrder {
     this.#offer(follower.visitorId);
   }
 
-  /** Call when the event is settled, whatever its result: the next one of its visitor may be sent. */
+  /** Call when the event is settled, whatever its result: the next event of its visitor may then be sent. */
   done(event: EventOfVisitor, follower: Follower | undefined): void {
     const { waiting } = this.#options;
     if (waiting.size === 0) return;
@@ -179,7 +184,7 @@ export class VisitorOrder {
     this.#offer(event.visitorId);
   }
 
-  /** The events that others wait for, with their known places. */
+  /** The events for which other events wait, with their places if known. */
   heads(): readonly WaitingHead[] {
     return [...this.#options.waiting.heads()];
   }
@@ -190,8 +195,8 @@ export class VisitorOrder {
   }
 
   /**
-   * The log does not have a head in its place. Unless the head was settled or moved since, it counts as lost, and the
-   * events that wait for it continue. Returns whether the head was lost.
+   * Call when the log does not have a head in its place. Unless the head was settled or moved since the check, it
+   * counts as lost, and the events that wait for it continue. Returns whether the head was lost.
    */
   dropLost({ visitorId, key, place }: Pick<WaitingHead, 'visitorId' | 'key' | 'place'>): boolean {
     const { waiting, counts } = this.#options;
@@ -202,7 +207,7 @@ export class VisitorOrder {
     return true;
   }
 
-  /** An event is being stored. */
+  /** Call when an event is being stored. */
   storing(event: EventOfVisitor, stored: Promise<unknown>): void {
     const key = keyOf(event);
     this.#storing.set(key, stored);
@@ -217,7 +222,10 @@ export class VisitorOrder {
     await this.#storing.get(keyOf(event));
   }
 
-  /** Parked events may be sent, up to `releasedTogetherMax` of a visitor at a time; initially they may not. */
+  /**
+   * Allows parked events to be sent, up to `releasedTogetherMax` events of a visitor at a time; initially none may be
+   * sent.
+   */
   open(releasedTogetherMax: number): void {
     this.#releasedTogetherMax = releasedTogetherMax;
     if (this.#isOpen) return;
@@ -230,8 +238,8 @@ export class VisitorOrder {
   }
 
   /**
-   * Parked events whose turn has come, grouped by visitor: if one fails, the following ones are returned.
-   * Ends when stopped.
+   * Yields parked events whose turn has come, grouped by visitor: if one fails, the events after it are handed back.
+   * Ends when the order is stopped.
    */
   async *released(): AsyncGenerator<readonly ReleasedEvent[], void, undefined> {
     const { waiting, warn } = this.#options;
@@ -255,36 +263,39 @@ export class VisitorOrder {
     }
   }
 
-  /** Whether a released event may still be sent: by now its visitor may wait for an earlier event again. */
+  /**
+   * Whether a released event may still be sent: its visitor may by now have a failed event again, for which it must
+   * wait.
+   */
   mayGo({ visitorId }: Follower): boolean {
     return !this.#options.waiting.hasHead(visitorId);
   }
 
-  /** A released event is settled, and others may be released; `finished` follows once the settlement is stored. */
+  /** Call when a released event is settled: others may then be released. Call `finished` once this is stored. */
   settled(): void {
     this.#released -= 1;
     this.#wakeup.ring();
   }
 
-  /** The settlement of a released event is stored, so the event may leave the log. */
+  /** Call when it is stored that a released event is settled: the event may then leave the log. */
   finished({ place }: Follower): void {
     if (place !== undefined) this.#options.frames.finished(place);
   }
 
-  /** A released event was stored elsewhere, and is never sent. */
+  /** Call when a released event was stored elsewhere, and will never be sent. */
   drop(follower: Follower): void {
     this.settled();
     this.done(follower, follower);
     this.finished(follower);
   }
 
-  /** A released event waits again. */
+  /** Call when a released event has to wait again. */
   giveBack(follower: Follower): void {
     this.settled();
     this.#putBack(follower);
   }
 
-  /** Adds events that a previous dispatcher parked after this one had read the log. */
+  /** Adds events that a previous dispatcher parked after this dispatcher had read the log. */
   takeUpParked(): void {
     this.#takingUp ??= this.#takeUp().finally(() => {
       this.#takingUp = undefined;
@@ -310,7 +321,7 @@ export class VisitorOrder {
           frames.scanned(found.seq);
           continue;
         }
-        // The frame may be one that this process is storing, or one that was removed since it was read.
+        // Stops here: the frame may be one that this process is storing, or one that was removed since it was read.
         if (this.#storing.size > 0 || frames.removals !== removals) return;
         for (const visitorId of takeParkedFrame(found, waiting, frames, comesAgain)) this.#offer(visitorId);
       }

@@ -126,11 +126,11 @@ test('waiting visitors: property: however attempts end, each visitor’s events 
 type Item = { readonly n: number; readonly follower: Follower | undefined };
 type End = 'delivered' | 'dead' | 'retry';
 
-/** A minimal destination: a lane per visitor, a tier, and the log of parked events. */
+/** A minimal destination: a lane for each visitor, a retry tier, and the log of parked events. */
 class Destination {
   waiting = new WaitingVisitors();
   readonly made = new Map<string, number>();
-  /** Events that were delivered or became dead letters, in that order, by visitor. */
+  /** For each visitor, the events that were delivered or became dead letters, in that order. */
   readonly ended = new Map<string, number[]>();
   readonly #lanes = new Map<string, Item[]>();
   /** Events that are not acknowledged, and are delivered again after a restart. */
@@ -147,7 +147,7 @@ class Destination {
     this.#arrive(visitor, n);
   }
 
-  /** The first events of the lane travel in one request; the first that fails holds back those after it. */
+  /** Sends the first events of the lane in one request; the first event that fails holds back those after it. */
   attempt(visitor: string, ends: readonly End[]): void {
     const lane = of(this.#lanes, visitor, () => []);
     const items = lane.splice(0, ends.length);
@@ -191,7 +191,7 @@ class Destination {
     }
   }
 
-  /** The breaker opened: released events wait again. */
+  /** Simulates that the breaker opens: released events wait again. */
   handBack(visitor: string): void {
     const lane = of(this.#lanes, visitor, () => []);
     const released = lane.filter(({ follower }) => follower !== undefined);
@@ -200,7 +200,7 @@ class Destination {
     for (const { follower } of released.toReversed()) if (follower !== undefined) this.waiting.giveBack(follower);
   }
 
-  /** Only events in the log are left; unacknowledged ones are delivered again, after those. */
+  /** Simulates a restart: only events in the log are left, and unacknowledged events are delivered again after them. */
   restart(): void {
     this.waiting = new WaitingVisitors();
     this.#lanes.clear();

@@ -2,7 +2,7 @@ import type { EventOrigin } from '../../../../shared/contracts/events/event-orig
 import type { Attempted } from '../events/attempted.ts';
 import type { RetryPlace } from '../events/referenced-events.ts';
 
-/** The place of a record in the log: the line `index` of the frame `seq`, which has `records` in all. */
+/** The place of a record in the log: line `index` of the frame `seq`, which has `records` lines. */
 export type StoredRecord = {
   readonly seq: number;
   readonly index: number;
@@ -10,37 +10,37 @@ export type StoredRecord = {
   readonly bytes: number;
 };
 
-/** A parked event: it waits for an earlier one of its visitor. */
+/** A parked event, which waits for an earlier event of its visitor. */
 export type Follower = {
   readonly visitorId: string;
   /** Identifies the event within its visitor: see `eventKey`. */
   readonly key: string;
   /** Number in the order of parking. Events of one visitor are sent in this order. */
   readonly turn: number;
-  /** Undefined until the log has it. */
+  /** Where the log has the event; undefined until the log has it. */
   place: RetryPlace | undefined;
-  /** Its earlier attempts. */
+  /** The event's earlier attempts. */
   attempted: Attempted;
-  /** Its place in EVENTS; undefined in records of earlier builds. */
+  /** The event's place in EVENTS; undefined in records of earlier builds. */
   readonly origin: EventOrigin | undefined;
-  /** Whether its record contains the event. */
+  /** Whether the event's record contains a copy of the event. */
   readonly isCopied: boolean;
 };
 
 /** A parked event's place in EVENTS and its attempts. */
 export type ParkedAs = Pick<Follower, 'attempted' | 'origin' | 'isCopied'>;
 
-/** The message of the retry log with an event that waits for its next attempt. */
+/** The message of the retry log that contains an event which waits for its next attempt. */
 export type HeadPlace = { readonly tier: number; readonly seq: number };
 
 /** An event that failed and waits for its next attempt, or is being tried again. */
 export type Head = {
   readonly key: string;
-  /** Undefined until the log has it. */
+  /** Where the log has the event; undefined until the log has it. */
   place: HeadPlace | undefined;
 };
 
-/** A head with its present place. */
+/** A head with its current place. */
 export type WaitingHead = {
   readonly visitorId: string;
   readonly key: string;
@@ -49,27 +49,27 @@ export type WaitingHead = {
 };
 
 type Waiting = {
-  /** Events that wait for their next attempt; nearly always at most one. */
+  /** Events that wait for their next attempt; nearly always one or none. */
   readonly heads: Head[];
-  /** Parked events that were released and are not settled. */
+  /** Parked events that were released but are not settled. */
   readonly released: Follower[];
-  /** Waiting events in order, from `first` on. */
+  /** Parked events in order; those before the index `first` were released. */
   parked: Follower[];
   first: number;
-  /** Keys of `parked`, once they are too many for a scan. */
+  /** Keys of `parked`; set once the list is too long to be searched. */
   keys: Set<string> | undefined;
 };
 
 /** A visitor with more parked events than this gets a set of their keys. */
 const lookThroughMax = 32;
-/** Released events leave holes, which are removed together. */
+/** Number of released events after which they are removed from `parked` together. */
 const holesMax = 256;
 
 /**
  * The waiting visitors of a destination, with their events. A visitor waits from the moment an attempt of one of its
- * events fails until that event, its head, and all events parked after it are settled. In between, its other events are
- * parked. Without a waiting head, parked events are released in order, a few at a time. One that fails becomes the
- * head, and those released after it are parked again.
+ * events fails until that event (its head) and all events parked behind it are settled. Meanwhile the visitor's other
+ * events are parked. While no head waits, parked events are released in order, a few at a time. If one of them fails,
+ * it becomes the head, and those released after it are parked again.
  */
 export class WaitingVisitors {
   readonly #visitors = new Map<string, Waiting>();
@@ -81,7 +81,7 @@ export class WaitingVisitors {
     return this.#visitors.size;
   }
 
-  /** Number of parked events, released ones included. */
+  /** Number of parked events, including released ones. */
   get parked(): number {
     return this.#parked;
   }
@@ -94,7 +94,7 @@ export class WaitingVisitors {
     return this.#visitors.has(visitorId);
   }
 
-  /** Whether the event waits already: it may have come a second time. */
+  /** Whether the event already waits: it may have been delivered a second time. */
   knows(visitorId: string, key: string): boolean {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return false;
@@ -115,14 +115,14 @@ export class WaitingVisitors {
     return (this.#visitors.get(visitorId)?.heads.length ?? 0) > 0;
   }
 
-  /** The event waits for its next attempt; a released one is no follower any more. */
+  /** Call when an event waits for its next attempt. If it was released, it is no longer a follower. */
   addHead(visitorId: string, key: string, follower?: Follower): void {
     const waiting = this.#of(visitorId);
     if (follower !== undefined) this.#dropReleased(waiting, follower);
     if (!this.isHead(visitorId, key)) waiting.heads.push({ key, place: undefined });
   }
 
-  /** The log has stored a head, for the first time or again in another message. */
+  /** Call when the log has stored a head, either for the first time or again in another message. */
   placeHead(visitorId: string, key: string, place: HeadPlace): void {
     const head = this.#headOf(visitorId, key);
     if (head !== undefined) head.place = place;
@@ -139,7 +139,7 @@ export class WaitingVisitors {
     }
   }
 
-  /** Parks an event after all others of its visitor. */
+  /** Parks an event behind all others of its visitor. */
   park(visitorId: string, key: string, { attempted, origin, isCopied }: ParkedAs, place?: RetryPlace): Follower {
     const turn = (this.#turns += 1);
     const follower = { visitorId, key, turn, place, attempted, origin, isCopied };
@@ -162,7 +162,10 @@ export class WaitingVisitors {
     this.#forgetIfOver(visitorId, waiting);
   }
 
-  /** Whether the next parked events of a visitor may be sent: none is before them, and the log has the first. */
+  /**
+   * Whether the next parked events of a visitor may be sent: none of its events must be settled first, and the log has
+   * the first of them.
+   */
   canRelease(visitorId: string): boolean {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined || waiting.heads.length > 0 || waiting.released.length > 0) return false;
@@ -187,7 +190,7 @@ export class WaitingVisitors {
     return [...waiting.released];
   }
 
-  /** Parks a released event again, in its old place. */
+  /** Parks a released event again, at its previous place in the order. */
   giveBack(follower: Follower): void {
     const waiting = this.#visitors.get(follower.visitorId);
     const at = waiting?.released.indexOf(follower) ?? -1;
@@ -199,7 +202,7 @@ export class WaitingVisitors {
     waiting.keys?.add(follower.key);
   }
 
-  /** The event is settled: a head, or a released one. */
+  /** Call when a head or a released event is settled. */
   settle(visitorId: string, key: string, follower?: Follower): void {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return;
