@@ -30,8 +30,8 @@ export type DispatcherActor = Actor & {
 };
 
 /**
- * Starts the dispatcher of one destination. A dispatcher keeps its setting `order`: if a version changes the setting,
- * the dispatcher stops, and the next one starts from the log.
+ * Starts the dispatcher of one destination. The setting `order` never changes within a dispatcher: if a version changes
+ * it, the dispatcher stops, and the next one starts from the log.
  */
 export async function startDispatcher(options: DispatcherOptions): Promise<DispatcherActor> {
   const counts = createDispatcherCounts();
@@ -219,7 +219,7 @@ export class Dispatcher {
     return false;
   }
 
-  /** Sends the next requests, and decides more events after each. Returns whether it sent any request. */
+  /** Sends the next requests, and after each decides more events. Returns whether it sent any. */
   #send(target: DispatchTarget | undefined): boolean {
     if (target?.prepared === undefined || !this.#lifecycle.isAtWork || !this.#work.admission.isCurrent) return false;
     if (!this.#parts.pullConsumer.isCurrent) {
@@ -269,7 +269,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** Asks the log whether another process now owns the destination. Call after a standstill of this process. */
+  /** Asks the log whether another process owns the destination by now. Call after a standstill of this process. */
   #confirm(): void {
     if (this.#isConfirming || !this.#lifecycle.isRunning) return;
     this.#isConfirming = true;
@@ -279,7 +279,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** Whether everything that was sent is settled, and nothing more may be sent. */
+  /** Whether everything sent is settled, and no more may be sent. */
   #isDrained(): boolean {
     const { sending, pullConsumer } = this.#parts;
     const { writes, sources } = this.#work;

@@ -105,6 +105,6 @@ test('full retry log: the limit of a destination bounds its bytes in the log, ev
     return performance.now() > untilMs;
   });
   expect(bytesSeen).toBeGreaterThan(bytesMax / 4);
-  // The allowance of a tenth is for the headers of messages.
+  // The allowance of a tenth is for the heads of messages.
   expect(bytesSeen).toBeLessThan(bytesMax * 1.1);
 });

@@ -34,7 +34,7 @@ export async function openGeoRegions(path: string | undefined): Promise<GeoRegio
   };
 }
 
-/** Throws CannotStartError if the file at the path is not a database in MaxMind's format. */
+/** Throws CannotStartError if no database in MaxMind's format can be read at the path. */
 export async function checkGeoDatabase(path: string | undefined): Promise<void> {
   if (path !== undefined) await openReader(path, false);
 }

@@ -114,8 +114,8 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-// npm cannot install redis-server. On a machine without it (apt-get install redis-server), Redis is tested only with
-// the scripted server of shared/egress/protocols.
+// npm installs no redis-server. On a machine without one (apt-get install redis-server) Redis is tested only with the
+// scripted server of shared/egress/protocols.
 test.skipIf(!hasRedis)(
   'other protocols: Redis (a real server, where this machine has one): each visitor in order, also after the memory was full',
   async () => {

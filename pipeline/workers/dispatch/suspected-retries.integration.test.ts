@@ -132,7 +132,7 @@ test('suspected retries: frames handed back while a retry is isolated go before 
   await until('both frames are in flight', () => dispatcher.stats()['frames'] === 2);
   await put(0, ['suspect:1']);
   dispatcher.retriesStored(0);
-  // Long enough for the suspected frame to be read, but too short for it to be taken.
+  // Long enough for the suspected frame to be read, and too short for it to be taken.
   await wait(300);
   await rig.send([{ id: 'a:2', visitor: 'a:1' }]);
   await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);

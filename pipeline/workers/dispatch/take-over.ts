@@ -10,7 +10,7 @@ import { DestinationConsumer } from './lifecycle/destination-consumer.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
 import type { FrameQuota } from './sources/frame-quota.ts';
 
-/** A destination that was claimed, with the consumer that reads its account's log. */
+/** A claimed destination, with the consumer that reads its account's log. */
 export type TakenOver = {
   readonly pullConsumer: PullConsumer;
   readonly position: OwnedPosition;

@@ -9,7 +9,7 @@ export class HeldReferences {
   #isKnown = true;
   readonly #onReleased: () => void;
 
-  /** Calls `onReleased` when no message refers to the oldest frame any more. */
+  /** Calls `onReleased` when a message that refers to the oldest frame is settled. */
   constructor(onReleased: () => void = () => undefined) {
     this.#onReleased = onReleased;
   }

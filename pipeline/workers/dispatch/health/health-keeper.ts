@@ -31,7 +31,7 @@ export type HealthKeeperOptions = {
   readonly storePlace: (place: WrittenPlace) => Promise<void>;
   /** The state of sending; undefined before it has begun. */
   readonly sending: () => SendingState | undefined;
-  /** Whether the log can be reached; if not, nothing can be acknowledged either. */
+  /** Whether the log can be reached: if not, nothing can be acknowledged either. */
   readonly isLogThere: () => boolean;
   /** Called when an entry could not be written; the write is repeated. */
   readonly warn: (error: unknown) => void;
@@ -131,8 +131,8 @@ export class HealthKeeper {
   }
 
   /**
-   * Settles once everything recorded so far is stored, or cannot be stored; undefined if it is already stored. Never
-   * rejects.
+   * Settles once everything recorded so far is stored, or cannot be stored; undefined if there is nothing to wait for.
+   * Never rejects.
    */
   stored(): Promise<void> | undefined {
     return this.#schedule.stored();

@@ -5,7 +5,7 @@ export type StoreScheduleOptions = {
   readonly everyMs: number;
   /** Stores the changes. */
   store(): Promise<void>;
-  /** Whether the log can be reached; if not, nothing can be acknowledged either. */
+  /** Whether the log can be reached: if not, nothing can be acknowledged either. */
   isLogThere(): boolean;
   /** Called with the error of a write, which is repeated. */
   warn(error: unknown): void;
@@ -71,8 +71,8 @@ export class StoreSchedule {
   }
 
   /**
-   * Settles once all changes so far are stored, or cannot be stored; undefined if they are already stored. Never
-   * rejects.
+   * Settles once all changes so far are stored, or cannot be stored; undefined if there is nothing to wait for.
+   * Never rejects.
    */
   stored(): Promise<void> | undefined {
     if (this.#isBehind || (!this.#isDirty && this.#flushing === undefined)) return undefined;

@@ -25,7 +25,7 @@ export async function readHealthPlaces(
     const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
     if (found === undefined) return { places, isKnown: seq > 1 };
     seq = found.seq + 1;
-    // A deleted entry contains no position.
+    // A deleted entry has no position.
     const place = decodeHealthRecord(found.data)?.place;
     if (place !== undefined) places.push(readPlace(place));
   }

@@ -3,7 +3,7 @@ import { Wakeup } from '../../worker/wakeup.ts';
 /** Why a dispatcher ended, unless it failed. */
 export type DispatcherEnd = 'stopped' | 'order changed';
 
-/** States in the order in which they follow each other; a dispatcher enters each at most once. */
+/** States in their order; none is entered twice. */
 type State =
   | 'running'
   /** The dispatcher takes no more events, sends the batches it has begun, and waits for answers. */

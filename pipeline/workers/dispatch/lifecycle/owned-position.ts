@@ -32,7 +32,7 @@ type Claimed = {
 
 /**
  * The position of a destination in its account's log, owned by the dispatcher that claimed it last. Each claim raises
- * the term, and each write names the entry that it replaces, so that an earlier owner can no longer write.
+ * the term, and each write names the entry it replaces, so an earlier owner can no longer write.
  */
 export class OwnedPosition {
   /** The finished frames; undefined if no frame is finished yet. */
@@ -77,8 +77,7 @@ export class OwnedPosition {
   }
 
   /**
-   * Whether an event was settled before this claim. If the destination had no position, every earlier event counts as
-   * settled.
+   * Whether an event was settled before this claim. If no finished frame is known, every event counts as settled.
    */
   hasSettled({ seq, line }: EventOrigin): boolean {
     if (this.finished === undefined) return true;
@@ -86,7 +85,7 @@ export class OwnedPosition {
     return seq <= upTo || above.includes(seq) || hasBit(this.parts.get(seq)?.lines, line);
   }
 
-  /** Number of claims of this position so far, this one included. */
+  /** Raised with each claim. */
   get term(): number {
     return this.#entry.term;
   }
@@ -96,7 +95,7 @@ export class OwnedPosition {
     return this.#entry.sinceMs;
   }
 
-  /** Whether this claim found that an earlier position is missing. */
+  /** Whether this claim found an earlier position missing. */
   get isLost(): boolean {
     return this.#entry.lostAtMs !== undefined && this.#entry.place === undefined;
   }
@@ -114,7 +113,7 @@ export class OwnedPosition {
         this.#revision = revision;
         return;
       }
-      // The write failed, but an earlier write of this dispatcher may have been stored although its answer was lost.
+      // The entry has changed: an earlier write of this dispatcher may have been stored although its answer was lost.
       const found = await bucket.get(positionKey(destinationId));
       if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
         const error = new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);

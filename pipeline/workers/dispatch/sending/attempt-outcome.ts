@@ -1,6 +1,6 @@
 import type { Attempt } from './deliver.ts';
 
-/** The outcome of an attempt in counts: one of a few words from which an operator knows what to do. */
+/** The outcome of an attempt, as it is counted: one of a few words on which an operator can act. */
 export const attemptOutcomes = [
   'delivered',
   'dropped',

@@ -82,7 +82,7 @@ type Delivering = {
 
 /** The state of the search for the events at fault in a refused request. */
 type Search = {
-  /** Whether the destination accepted an event: if it did, the events that it refuses are themselves at fault. */
+  /** Whether the destination accepted an event: then the events that it refuses are at fault themselves. */
   hasTaken: boolean;
   /** The last refusal of a single event, as `lookOf` describes it. */
   refusal: string | undefined;

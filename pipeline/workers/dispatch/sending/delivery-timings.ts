@@ -2,7 +2,7 @@ import { BucketCounts } from '../../../../shared/runtime/metrics/bucket-counts.t
 import type { BucketNumbers } from '../../../../shared/runtime/metrics/bucket-counts.ts';
 import { histogram } from '../../../../shared/runtime/metrics/define-metric.ts';
 
-/** Times of deliveries by type of destination; a metric for each destination would have too many series. */
+/** Times of deliveries by type of destination, never by destination. */
 export const deliveryMetrics = {
   dispatchDuration: histogram(
     'sluice_dispatch_duration_seconds',

@@ -161,7 +161,7 @@ function withoutTokens(text: string): string {
 }
 
 /**
- * Removes contact data from requests with events of several visitors: a dead letter of one visitor must not contain
+ * Masks contact data. Used if a request has events of several visitors: a dead letter of one visitor must not contain
  * another visitor's data.
  */
 function withoutContacts(text: string): string {

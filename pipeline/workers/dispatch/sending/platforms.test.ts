@@ -47,7 +47,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Requests every token from the platform. Tests of `shared/egress/oauth` cover how tokens are cached and shared. */
+/** Requests each token from the platform. Tests of `shared/egress/oauth` cover how tokens are cached and shared. */
 const tokens: TokenSource = {
   async get(grant, plain) {
     const answer = await requestToken(grant, undefined, plain, Date.now());
@@ -143,7 +143,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const culprit = JSON.stringify(judged.flatMap(({ taken }) => taken).at(-1));
     const refuses = (row: unknown): boolean => JSON.stringify(row) === culprit;
     const outcomes = new Map<OutboundEvent, string>();
-    // If the platform refuses all events because of one, the other events are sent again.
+    // If the platform refuses all events for one bad event, the others are sent again.
     let left = events;
     for (let round = 0; round < 3 && left.length > 0; round += 1) {
       const sent = left;

@@ -112,8 +112,8 @@ export class VisitorLanes<Item extends LaneItem> {
   }
 
   /**
-   * Takes items that may be sent in one request; `release` must be called with each of them. `turnOf` is called for
-   * each item before its group and size are read, and may change both; it must not call the lanes.
+   * Takes items that may be sent in one request; call `release` with them once they are finished. `turnOf` is called
+   * for each item before its group and size are read, and may change both; it must not call the lanes.
    */
   take(lane: LaneClass, limits: TakeLimits, turnOf: (item: Item) => Turn = () => 'take'): Item[] {
     const taking = new Taking<Item>(limits, turnOf);

@@ -26,10 +26,7 @@ export type KeepUntriedOptions = {
 
 const setAside = 'dead set_aside';
 
-/**
- * Settles once the event is stored as a dead letter, or recorded as skipped. Repeated calls for an event store only one
- * dead letter.
- */
+/** Settles once the item is a dead letter, or recorded as skipped. Repeated calls store one dead letter only. */
 export type KeepUntried = (untried: Untried) => Promise<void>;
 
 /** Stores events that cannot be tried. */

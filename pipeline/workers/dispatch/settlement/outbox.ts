@@ -165,7 +165,7 @@ export class Outbox {
     observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
     const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
-    // A retried event has an earlier record in the retry log; this record replaces it.
+    // A retried event has an earlier record in the retry log, which this one replaces.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
       if (at !== undefined) {
         countMove(health, item, 'waiting');

@@ -12,7 +12,7 @@ export type OutcomeNote = {
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
   readonly reason: string | undefined;
-  /** The answers for all purposes, if consent stopped the event. */
+  /** The answers for the purposes, refused ones first, if consent stopped the event. */
   readonly consent: readonly PurposeAnswer[] | undefined;
   /** The request of a failed attempt and its answer; undefined if there was no request. */
   readonly exchange: FailedExchange | undefined;

@@ -6,7 +6,7 @@ export type SkipRecords = {
   readonly health: Pick<HealthKeeper, 'skipped'>;
 };
 
-/** Counts an event as skipped, here and in health. `fromMs` and `toMs`: when it was resolved, in ms since the epoch. */
+/** Counts an event as skipped, also in health. `fromMs` and `toMs`: when it was resolved, in ms since the epoch. */
 export function recordSkipped(
   { counts, health }: SkipRecords,
   reason: SkipReason,

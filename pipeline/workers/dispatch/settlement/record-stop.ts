@@ -15,7 +15,7 @@ export type StopRecords = {
   readonly observe: OutcomeObserver;
 };
 
-/** Counts a stopped event, here and in health, and reports the reason. */
+/** Counts a stopped event, also in health, and reports the reason. */
 export function recordStop({ counts, health, observe }: StopRecords, item: DispatchItem, stop: Stop): void {
   health.record(stop.kind === 'global-stop' ? 'globalStop' : 'stopped', 1);
   switch (stop.kind) {

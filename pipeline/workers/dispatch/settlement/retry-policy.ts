@@ -40,9 +40,9 @@ export const retryAfterMaxMs = 3_600_000;
 
 /**
  * Exponential back-off with jitter: the wait after attempt n is drawn from the range between the longest wait of the
- * previous step and the longest wait of its own step. So waits never get shorter from attempt to attempt, and retries
- * after a burst of failures are spread out. Events are tried for `windowMs` after their first attempt, the last time at
- * the end of this window. `pauseMs` is the first pause of a destination that refuses its key or token.
+ * previous step and the longest wait of its own step. So waits do not get shorter from one step to the next, and
+ * retries after a burst of failures are spread out. Events are tried for `windowMs` after their first attempt, the last
+ * time at the end of this window. `pauseMs` is the first pause of a destination that refuses its key or token.
  */
 export function createRetryPolicy(windowMs: number, pauseMs: number): RetryPolicy {
   return ({ attempted, outcome, nowMs, hasTakenOthers }, random) => {

@@ -9,7 +9,7 @@ export type RetryLimits = {
 };
 
 export type RetryQuotaOptions = {
-  /** The limits that apply now. */
+  /** The present limits. */
   readonly limits: () => RetryLimits;
   /**
    * Bytes of the destination that are counted elsewhere: parked events, and records that are being written to the log.
@@ -42,7 +42,7 @@ export class RetryQuota {
   /** Bytes stored minus bytes removed since the last measurement began. The measurement may include some of them. */
   #sinceAsked = 0;
 
-  /** `bytes`: the bytes that the destination has in the log now, without parked events. */
+  /** `bytes`: the destination's present bytes, without parked events. */
   constructor(options: RetryQuotaOptions, bytes: number) {
     this.#options = options;
     this.#bytes = bytes;
@@ -129,8 +129,8 @@ export type RetryUse = {
 /**
  * The limits of a destination in the retry log: an equal part of its account's limit, so that an account keeps its
  * quota however many destinations it has. The fuller the log, the fewer fresh events are taken. The room above the
- * fraction `all` is a reserve, of which each account with data in the log has an equal part. Once the log is fuller
- * than `all`, an account has only that part.
+ * fraction `all` is a reserve, of which each account with data in the log has an equal part; once the log is fuller
+ * than `all`, an account has no more than that part.
  */
 export function retryLimits(
   accountId: string,

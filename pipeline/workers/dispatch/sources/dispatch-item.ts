@@ -18,7 +18,7 @@ import type { FrameInFlight } from './frames-in-flight.ts';
 /** The version that decides about events; its plan is undefined if its rules cannot be read. */
 export type DecidingVersion = { readonly versionNumber: number; readonly plan: DispatchPlan | undefined };
 
-/** `fresh` events come from EVENTS, `retried` events from the retry log. */
+/** Fresh events come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
 /** The fields of an event's retry record, without its attempts. */
@@ -104,7 +104,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return this.attempted.attempts;
   }
 
-  /** The parked event's place among the waiting events; undefined for an event that was not parked. */
+  /** The parked event, as one of the waiting events; undefined for an event that was not parked. */
   get follower(): Follower | undefined {
     const { source } = this.frame;
     return source.kind === 'parked' ? source.follower : undefined;
@@ -117,9 +117,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return { seq: source.message.seq, line: this.index };
   }
 
-  /**
-   * Names the line from which the event was read: the name is unique, and stays the same when the event is read again.
-   */
+  /** Names the line that the event was read from: unique, and the same when the event is read again. */
   get readFrom(): string {
     const { source } = this.frame;
     switch (source.kind) {
@@ -142,7 +140,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return this.lane === 'fresh' ? this.#line?.frame : undefined;
   }
 
-  /** The event with its visitor as a line of the log, exactly as stored. */
+  /** The event with its visitor as a line of the log: see `lineOf`. */
   get line(): string {
     return lineOf(this.#read);
   }
@@ -181,12 +179,12 @@ export class DispatchItem implements OutboundEvent, Subject {
     return line === undefined ? undefined : (writer) => line.frame.writeEventJsonAt(writer, line.index, this.head);
   }
 
-  /** Drops the parsed event. Call once the request is made, since the event is rarely read again. */
+  /** Drops the parsed event. Call once the request is made or the event is parked: it is then rarely read again. */
   forgetParsed(): void {
     this.#parsed = undefined;
   }
 
-  /** The event's line in its frame; undefined for an event that was parsed before. */
+  /** The event's line in its frame; undefined for an event that was parsed when it was read. */
   get #line(): FrameLine | undefined {
     const { rest } = this.#read;
     return rest instanceof FrameLine ? rest : undefined;

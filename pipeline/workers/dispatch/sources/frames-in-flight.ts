@@ -55,7 +55,7 @@ const rangeAt = (seq: number): FrameRange => ({ from: seq, to: seq });
 
 type Span = { frames: number; from: number; to: number };
 
-/** The frames on which a dispatcher works. Meanwhile the server does not deliver them again. */
+/** The frames that a dispatcher works on; meanwhile the server does not deliver them again. */
 export class FramesInFlight {
   /** An array, because a Set that changes constantly leaves copies in the old heap, which keep its entries alive. */
   readonly #frames: FrameInFlight[] = [];

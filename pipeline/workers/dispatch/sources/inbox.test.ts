@@ -7,7 +7,7 @@ import { FramesInFlight } from './frames-in-flight.ts';
 import { Inbox } from './inbox.ts';
 import type { InboxOptions } from './inbox.ts';
 
-/** An inbox whose health is stored when a test calls `store`. `done` lists what the inbox has done with a frame. */
+/** An inbox whose health is stored when a test calls `store`; `done` lists what the inbox did with a frame. */
 function open(isStored: boolean) {
   const done: string[] = [];
   let store: () => void = () => undefined;

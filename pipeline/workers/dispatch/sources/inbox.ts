@@ -238,7 +238,7 @@ export class Inbox {
     this.#settle(frame, index);
   }
 
-  /** Hands back a frame of which no event is settled. */
+  /** Hands back a frame that is not settled. */
   handBack(frame: FrameInFlight): void {
     if (!this.#frames.remove(frame)) return;
     const { source } = frame;
@@ -262,7 +262,7 @@ export class Inbox {
     return unstarted;
   }
 
-  /** Reads no more frames of the account's log: they are left to the next dispatcher. */
+  /** Reads no more of the account's log: the rest is left to the next dispatcher. */
   leaveUnopened(): void {
     this.#unopened = [];
   }

@@ -23,9 +23,9 @@ const framesPerTake = 16;
 const checkEveryMs = 20;
 
 /**
- * Opens the frames of a source in such a way that another death of the thread shows which frame caused it. Frames
- * suspected of an earlier death are opened one at a time. They are opened with nothing else in flight, unless waiting
- * for that takes longer than a request.
+ * Opens the frames of a source so that another death of the thread shows which frame caused it. Frames suspected of an
+ * earlier death are opened one at a time, and with nothing else in flight unless waiting for that takes longer than a
+ * request.
  */
 export class Quarantine {
   readonly #options: QuarantineOptions;

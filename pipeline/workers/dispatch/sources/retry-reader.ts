@@ -90,7 +90,7 @@ type Tier = {
   nextSeq: number;
   /** Number of frames that were handed back so far. If it changes during a read, the read is repeated. */
   handBacks: number;
-  /** The first frame of the tier, read but not taken; its due time is on the monotonic clock. */
+  /** The next frame of the tier, read but not taken; its due time is on the monotonic clock. */
   head: { readonly frame: StoredFrame; readonly dueAtMs: number } | undefined;
   readonly heldSeqs: Set<number>;
   heldBytes: number;
@@ -101,13 +101,13 @@ type Tier = {
 
 /**
  * Reads the retry log of one destination as its frames fall due. A tier is first in, first out, and all its waits are
- * similar, so its first frame determines the next read. A frame stays in the log until `finished`, so no frame is lost
+ * similar, so its next frame determines the next read. A frame stays in the log until `finished`, so no frame is lost
  * when the process ends, and no position is stored. There is no consumer, since it would cost the log something even
  * while nothing waits.
  */
 export class RetryReader {
   readonly #options: RetryReaderOptions;
-  /** Created when the tier has its first frame, since most destinations never have frames in most tiers. */
+  /** A tier is added with its first frame, since most destinations never have frames in most tiers. */
   readonly #tiers = new Map<number, Tier>();
   readonly #wakeup = new Wakeup();
   #isOpen = false;
@@ -204,7 +204,7 @@ export class RetryReader {
     return made;
   }
 
-  /** Takes the first frame of a tier if it is due and there is room for it. */
+  /** Takes the next frame of a tier if it is due and there is room for it. */
   async #take(tier: Tier): Promise<StoredFrame | undefined> {
     if (!this.#mayTake(tier)) return undefined;
     if (tier.head === undefined) await this.#readHead(tier);
@@ -249,7 +249,7 @@ export class RetryReader {
       tier.maybeMore = false;
       const { handBacks } = tier;
       const found = await this.#readNext(tier);
-      // If earlier frames were handed back meanwhile, the frame that was found is no longer the first.
+      // If earlier frames were handed back meanwhile, the frame that was found is no longer the next.
       if (tier.handBacks !== handBacks) continue;
       if (found === undefined) return;
       tier.maybeMore = true;

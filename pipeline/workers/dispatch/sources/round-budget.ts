@@ -103,7 +103,7 @@ export class RoundBudgets {
   }
 }
 
-/** The budget of an account, for one of its dispatchers. */
+/** The budget of an account, as one of its dispatchers uses it. */
 export type RoundBudget = {
   /** Whether the account has units left. Its last event may take more than are left. */
   mayWork(): boolean;

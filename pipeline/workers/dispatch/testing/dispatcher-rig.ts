@@ -69,7 +69,7 @@ import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
 
 const mebibyte = 1024 ** 2;
-/** A cost budget that the account has for itself. */
+/** A budget that no other account shares. */
 const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
 /** The default settings of a dispatcher. */
@@ -157,7 +157,7 @@ export async function createDispatcherRig(
   return {
     accountId,
     destinationId,
-    /** The operator's connection, on which the test reads and changes the log. */
+    /** The operator's connection, with which the test reads and changes the log. */
     connection,
     /** The connection of the rig's dispatchers and of a pipeline's jobs. */
     pipelineConnection,

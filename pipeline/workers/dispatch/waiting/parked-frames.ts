@@ -25,8 +25,8 @@ const workEveryMs = 1_000;
 type ParkedFrame = { left: number; readonly bytes: number; readonly settled: number[] };
 
 /**
- * The frames of parked events in the retry log of one destination. A frame contains events of many visitors, and leaves
- * the log once none of its events waits.
+ * The frames of parked events in the retry log of one destination. Many visitors share a frame, so it leaves the log
+ * once none of its events waits.
  */
 export class ParkedFrames {
   readonly #options: ParkedFramesOptions;
@@ -46,7 +46,7 @@ export class ParkedFrames {
     this.#notes = new SettledNotes(options);
   }
 
-  /** Bytes that parked events use in the log. */
+  /** Bytes of the log that parked events take. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -93,7 +93,7 @@ export class ParkedFrames {
     this.#finished.add(seq);
   }
 
-  /** Whether an event was settled before this process started. */
+  /** Whether an event was settled before this process began. */
   isSettled(place: RetryPlace): boolean {
     return this.#notes.isSettled(place);
   }

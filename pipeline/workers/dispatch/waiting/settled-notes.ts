@@ -42,7 +42,7 @@ export class SettledNotes {
     }
   }
 
-  /** Whether an event was settled before this process started. */
+  /** Whether an event was settled before this process began. */
   isSettled({ seq, index }: RetryPlace): boolean {
     return this.#before.get(seq)?.includes(index) === true;
   }

@@ -76,7 +76,7 @@ export class VisitorOrder {
     return this.#options.waiting.parked;
   }
 
-  /** Bytes of the retry log that parked events use. */
+  /** Bytes of the retry log that parked events take. */
   get bytesParked(): number {
     return this.#options.frames.bytes;
   }
@@ -129,7 +129,8 @@ export class VisitorOrder {
   }
 
   /**
-   * Call when an attempt failed and will be repeated. Returns whether other events of the visitor wait for this event.
+   * Call when an attempt failed and will be repeated. Returns false if the event has to wait for another event of its
+   * visitor first.
    */
   failed({ visitorId, key }: EventOfVisitor, follower: Follower | undefined): boolean {
     const { waiting } = this.#options;

@@ -40,7 +40,7 @@ export type Head = {
   place: HeadPlace | undefined;
 };
 
-/** A head with its current place. */
+/** A head with its present place. */
 export type WaitingHead = {
   readonly visitorId: string;
   readonly key: string;
@@ -49,9 +49,9 @@ export type WaitingHead = {
 };
 
 type Waiting = {
-  /** Events that wait for their next attempt; nearly always one or none. */
+  /** Events that wait for their next attempt; nearly always at most one. */
   readonly heads: Head[];
-  /** Parked events that were released but are not settled. */
+  /** Parked events that were released and are not settled. */
   readonly released: Follower[];
   /** Parked events in order; those before the index `first` were released. */
   parked: Follower[];
@@ -81,7 +81,7 @@ export class WaitingVisitors {
     return this.#visitors.size;
   }
 
-  /** Number of parked events, including released ones. */
+  /** Number of parked events, released ones included. */
   get parked(): number {
     return this.#parked;
   }
@@ -94,7 +94,7 @@ export class WaitingVisitors {
     return this.#visitors.has(visitorId);
   }
 
-  /** Whether the event already waits: it may have been delivered a second time. */
+  /** Whether the event waits already: it may have come a second time. */
   knows(visitorId: string, key: string): boolean {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return false;
@@ -163,7 +163,7 @@ export class WaitingVisitors {
   }
 
   /**
-   * Whether the next parked events of a visitor may be sent: none of its events must be settled first, and the log has
+   * Whether the next parked events of a visitor may be sent: all its events before them are settled, and the log has
    * the first of them.
    */
   canRelease(visitorId: string): boolean {
