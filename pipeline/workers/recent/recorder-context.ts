@@ -40,7 +40,7 @@ export type RecorderContext = {
   /** Verdicts of tracking plans. */
   readonly planOutcomes: PlanOutcomes;
   readonly counts: Record<keyof typeof recorderCounters, number>;
-  /** Aborted when the recorder must end at once, without writing what waits. */
+  /** Aborted when the recorder must end at once, without writing its waiting records. */
   readonly signal: AbortSignal;
   /** Marks the start of each piece of the recorder's work as the actor's turn: see the thread's black box. */
   beginTurn(): void;
