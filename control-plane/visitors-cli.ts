@@ -33,7 +33,7 @@ program
   )
   .argument('<file>', 'the file, in UTF-8')
   .option('--account <id or name>', 'the account; optional if there is only one')
-  .option('--reference <text>', 'your own name for the list; it is kept')
+  .option('--reference <text>', 'your own name for the list, stored with each suppressed identifier')
   .addOption(jsonOption())
   .action(suppress);
 

@@ -11,7 +11,7 @@ import type { DestinationBacklog, LogFigures } from '../health/log-figures.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
 import type { DestinationHealth } from '../health/summarize-health.ts';
 
-/** The state of one destination. */
+/** One destination as the list of destinations shows it: health, recent outcomes, backlog and warnings. */
 export type DestinationSummary = {
   readonly id: string;
   readonly name: string;

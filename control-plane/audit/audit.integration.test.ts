@@ -66,7 +66,7 @@ test('audit: says who changed and published what, without any value', async () =
 const actionsOf = async (client: Client, query = ''): Promise<Entry[]> =>
   (await client.get(`/audit${query}`)).body.entities as Entry[];
 
-test('audit: reads of source keys and of visitors are recorded, of a visitor without its id', async () => {
+test('audit: reads of source keys and of visitors are recorded, with a keyed hash in place of the visitor’s id', async () => {
   const client = await plane.newAccount();
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   const visitors = createVisitorStore(pool);

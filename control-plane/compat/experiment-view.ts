@@ -33,7 +33,7 @@ export const variantReply = Type.Object({
     description: 'Always null: Sluice does not change pages. Its variants have properties.',
   }),
   properties: Type.Record(Type.String(), Type.String(), {
-    description: 'Sluice only: properties by which the page changes itself.',
+    description: 'Sluice only: properties that the page reads to change its own content.',
   }),
 });
 

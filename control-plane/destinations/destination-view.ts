@@ -73,7 +73,7 @@ export const destinationDescriptorReply = Type.Object({
 
 const headers = Type.Record(Type.String(), Type.String());
 
-/** The answer of a test of a destination. */
+/** The reply to a destination test: the outcome, the request that was sent, and the platform's answer. */
 export const destinationTestReply = Type.Object({
   outcome: Type.Enum(['delivered', 'dropped', 'retry', 'held', 'reject', 'skipped'], {
     description:

@@ -101,7 +101,7 @@ test('values: every value that a template names exists, and every value is named
   expect(unused).toEqual([]);
 });
 
-test('values: the settings of a pod that the template sets itself are refused', () => {
+test('values: pod settings that the template itself sets are refused', () => {
   const text = `${templates.get('_pod.tpl')}`;
   const spec = text.slice(text.indexOf('\nspec:'));
   const set = [...spec.matchAll(/^ {2}([a-zA-Z]+):/gm)].map(([, name]) => name);

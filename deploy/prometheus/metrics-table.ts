@@ -7,7 +7,7 @@ import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
 import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';
 import { processMetrics } from '../../shared/runtime/status/process-metrics.ts';
 
-/** Every metric, by the service on whose metrics page it is. */
+/** Every metric, grouped by the services whose metrics pages show it. */
 export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = {
   'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics), ...Object.values(configMetrics)],
   Gateway: Object.values(gatewayMetrics),

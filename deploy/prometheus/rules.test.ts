@@ -34,7 +34,7 @@ test.each(alerts.map((alert) => [alert.alert ?? '', alert]))(
   },
 );
 
-test('alerts: an alert about a destination names it and links to its page; the example of Alertmanager routes both severities', async () => {
+test('alerts: an alert about a destination names it and links to its page; the example alertmanager.yml routes both severities', async () => {
   const about = alerts.filter(({ expr }) => /by \(destination_id\)|destination_id:/.test(expr));
   expect(about.length).toBeGreaterThan(8);
   for (const { alert, annotations } of about) {

@@ -37,7 +37,7 @@ test('readiness: a server that is too old is reported as a failed check of the l
   expect(logCheck({ connection: problem })).toEqual({ ok: false, detail: problem });
 });
 
-test('readiness: a log that does not store is reported with the problems of its servers', () => {
+test('readiness: if the log does not store messages, the check fails and reports the problems of its servers', () => {
   const canary = 'a canary message was not stored: timeout';
   expect(logCheck({ canary, servers: [full] })).toEqual({
     ok: false,

@@ -47,7 +47,6 @@ export const workerKinds: readonly WorkerKind[] = definitions.map(({ kind }) => 
 
 export const workerOf = (kind: WorkerKind): AnyWorker => workers[kind];
 
-/** Starts the actor a spec describes. */
 export function startActor(spec: ActorSpec, host: WorkerHost): Promise<Actor> {
   return workerOf(spec.kind).start(spec, host);
 }

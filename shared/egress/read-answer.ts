@@ -348,7 +348,7 @@ class Answer implements OutboundAnswer {
   }
 }
 
-/** Decompresses also a body that was cut off at `keptBytesMax`. */
+/** Options that also decompress a body that was cut off at `keptBytesMax`. */
 const partly = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: readBytesMax };
 const unpacking: Readonly<Record<string, ((bytes: Buffer) => Buffer) | undefined>> = {
   gzip: (bytes) => gunzipSync(bytes, partly),

@@ -216,7 +216,7 @@ test.each(['/users/..', '/users/%2E%2e/x', '/users/.?a=/b', '/users\\..\\x'])(
   },
 );
 
-test('sender: dots in a name of the path and in the query are sent', async () => {
+test('sender: dots within a path segment and in the query are sent unchanged', async () => {
   const paths: (string | undefined)[] = [];
   const port = await http((incoming, response) => {
     paths.push(incoming.url);

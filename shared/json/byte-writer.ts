@@ -4,7 +4,7 @@ export type Stretch = { readonly bytes: Buffer; readonly start: number; readonly
 /** Shorter texts, in UTF-16 units, are written faster unit by unit. */
 const nativeFrom = 24;
 const firstNonAscii = 0x80;
-/** Up to this many bytes are copied faster one by one. */
+/** For at most this many bytes, copying them one by one is faster than `set`. */
 const copiedMax = 32;
 const [space, quote, backslash] = [0x20, 0x22, 0x5c];
 

@@ -20,8 +20,8 @@ export function isPassingFailure(error: unknown): boolean {
 }
 
 /**
- * Classes of codes of a server that currently serves no client: 08 connection exception, 28 and 3D no access, 42 tables
- * or rights that a migration still has to create, 58 system error of the server's disk.
+ * SQLSTATE classes which show that the server can currently serve no client: 08 connection exception, 28 and 3D no
+ * access, 42 tables or rights that a migration still has to create, 58 system error, such as a failed disk.
  */
 const unreachableClasses: ReadonlySet<string> = new Set('08 28 3D 42 58'.split(' '));
 /**

@@ -155,7 +155,7 @@ test('sign-in: two visitors are not merged if together they would exceed the id 
   expect(plan([limited(alias('d', 'x'), { userIdsMax: 2 })], from).merges).toHaveLength(1);
 });
 
-test('sign-in: a device’s person is not merged with itself, and a device that its person is merged into has no sign-in', () => {
+test('sign-in: the person of a device is not merged with itself, and a device has no sign-in after its person is merged into it', () => {
   const again = plan([person('x', { userId: 'd' }), person('x', { userId: 'd' })]);
   expect([ids(again), again.merges, sumLeftOut(again.outcomes).keptApart]).toEqual([['d', 'd'], [], 0]);
   const from = known([stored('d', { createdAtUs: 1 }), knownPerson('v', 'x')], [['external_id', 'x', 'v']]);

@@ -91,8 +91,8 @@ export const restoreLoser = `
   where m.account_id = $1 and m.id = $3 and v.account_id = $1 and v.id = $2 and v.merged_into is not null`;
 
 /**
- * `$1`: the account, `$2`: the loser. Aliases that led to it before their chains were shortened lead to it again, over
- * their previous rows.
+ * `$1`: the account, `$2`: the loser. Aliases that led to the loser before their chains were shortened lead to it
+ * again, through the same rows as then (`joined_to`).
  */
 export const restoreAliases = `
   with recursive under (id) as (

@@ -60,7 +60,7 @@ async function transactionsOf(work: () => Promise<unknown>): Promise<number> {
   return length;
 }
 
-test('trusted memory: single events of known visitors that bring nothing new cost one transaction each 250 ms', async () => {
+test('trusted memory: single events that add nothing to known visitors cost at most one transaction per 250 ms', async () => {
   const clock = stopClock();
   const [store, own] = [openStore(), account()];
   const at = Date.now();

@@ -32,7 +32,7 @@ export const leftOutReasons = {
   oversized: 'properties or a merge that would have made a visitor larger than it may be',
   keptApart: 'two known people, who stay separate',
   notOverwritten: 'identifiers and contact data set by a server that a public key would have overwritten',
-  full: 'an identifier or a merge of a visitor that has as many identifiers as it may have',
+  full: 'an identifier or a merge that would have given a visitor more identifiers than it may have',
   overLimit: 'an e-mail address or a merge beyond the number that the account allows for a visitor',
 } as const;
 

@@ -30,7 +30,7 @@ export function useAccounts(): Accounts {
 /** Scopes for the whole installation. `all` covers one account and does not include them. */
 const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 
-/** Whether `scopes` grant `scope`. */
+/** Whether `scopes` contain `scope`, or contain `all`, which grants every scope of one account. */
 export function hasScope(scopes: readonly string[], scope: string): boolean {
   return scopes.includes(scope) || (scopes.includes('all') && !ofInstallation.has(scope));
 }

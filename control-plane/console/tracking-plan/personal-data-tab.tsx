@@ -180,8 +180,8 @@ function FindingState({ finding }: { readonly finding: Finding }): ReactElement 
 type ProposalAt = { readonly action: 'Hash' | 'Encrypt'; readonly destinationId: string };
 
 /**
- * Adds a mapping to the draft that hashes or encrypts the property at one destination. The list of destinations is read
- * when the choice is opened.
+ * Adds to the draft a mapping that hashes or encrypts the property at one destination. The list of destinations is
+ * loaded when the user opens the menu.
  */
 function ProposeAt(props: { readonly isPending: boolean; onPropose(proposal: ProposalAt): void }): ReactElement {
   const [isOpen, setIsOpen] = useState(false);

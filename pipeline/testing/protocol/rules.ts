@@ -32,7 +32,7 @@ export type Rules = {
   readonly namedByPlace: boolean;
   /** EVENTS keeps events that a reference points to (`pipeline/jobs/retention`). */
   readonly keptWhileReferenced: boolean;
-  /** The version that is live at an attempt both decides and sends (`pipeline/workers/dispatch`). */
+  /** The version that sends an event at an attempt also decides whether to send it (`pipeline/workers/dispatch`). */
   readonly decidedAtAttempt: boolean;
   /**
    * A quarantined frame is stored as a dead letter before it is removed from its log

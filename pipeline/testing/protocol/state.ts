@@ -145,7 +145,7 @@ export function ownerAt({ owners }: Stage, index: number): Owner {
   return owner;
 }
 
-/** Marks a message that an owner holds as settled. */
+/** Marks the owner's message at index `at` as settled. */
 export function settle(owner: Owner, at: number): void {
   owner.held = owner.held.map((one, place) => (place === at ? { ...one, isSettled: true } : one));
 }

@@ -23,7 +23,7 @@ export const dispatcherCounters = {
   erased: 'Events that are not sent because their visitor was erased after they were received',
   consent_stopped: 'Events stopped because their visitor does not allow a purpose that the destination serves',
   limited_use: "Events delivered with the platform's limited-use fields, because their visitor opted out by a signal",
-  consent_unreadable: 'Consent strings and values of events that cannot be read, and count as no consent',
+  consent_unreadable: 'Consent strings and consents of visitors with parts that cannot be read and count as no consent',
   skipped: 'Events that are not for the destination',
   breaker_opened: 'Times the breaker opened',
   missed_events:

@@ -400,7 +400,7 @@ test('order across retries: another process: its parked events are found, even i
   await rig.retryLogIsEmpty();
 });
 
-test('order across retries: another process: all events of a visitor that it put into tiers are sent before fresh events', async () => {
+test('order across retries: events that another process put into retry tiers are all sent before fresh events of their visitor', async () => {
   const dispatcher = await rig.start();
   await putIntoTier(0, ['a:000', 'a:001'], 1);
   await putIntoTier(1, ['a:002'], 2);

@@ -94,7 +94,7 @@ export class AccountQueue {
     return this.#copies.copy();
   }
 
-  /** Records how many messages of an earlier resolver the queue's subject holds. */
+  /** Records how many messages that an earlier resolver copied to the queue's subject are still unread. */
   noteUnread(messages: number): void {
     this.#unread.inherit(messages);
   }

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 
 /** The visitor properties that rules, mappings and templates of a live version read. */
 export type VisitorReads = {
-  /** Whether all properties, or all custom ones, are read. */
+  /** Whether they read every property, or every custom property, of a visitor. */
   readonly isAll: boolean;
   readonly own: ReadonlySet<string>;
   readonly custom: ReadonlySet<string>;

@@ -152,7 +152,7 @@ export class TrackHeads {
   readonly #bytes: Buffer;
   readonly #startBytes: number;
 
-  /** `start` is the result of `startHead`, for all of these tracks. */
+  /** `start` is the result of `startHead`; every head that this instance makes begins with it. */
   constructor(start: string, idBytesMax: number) {
     this.#start = start;
     const { beforeId } = trackHeadParts(start);

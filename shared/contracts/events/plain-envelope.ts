@@ -38,7 +38,7 @@ const depthMax = 16;
 const keysOpenMax = 128;
 const firstNonAscii = 0x80;
 
-/** The texts and the time of a body. */
+/** The texts and the time that the resolver reads from a body; undefined if the body lacks them. */
 type PlainBody = { [Name in ResolverTextName]: string | undefined } & { time: number | undefined };
 
 /** Copied for each event, so that all bodies have the same members in the same order. */

@@ -164,7 +164,7 @@ export const namesWhere = <Key extends keyof PayloadField>(key: Key, value: Payl
 export const textFieldNames = namesWhere('rule', 'text') as readonly TextFieldName[];
 export const resolverTextNames = namesWhere('resolver', 'text') as readonly ResolverTextName[];
 
-/** Length limits of texts, in characters. */
+/** Maximum length of each text field of a payload, in characters, by field name. */
 export const textCharactersMax = Object.fromEntries(
   textFieldNames.map((name) => [name, payloadFields[name].charactersMax]),
 ) as { readonly [Name in TextFieldName]: Fields[Name]['charactersMax'] };

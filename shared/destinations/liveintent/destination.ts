@@ -54,7 +54,7 @@ export const liveIntent = defineDestination({
     sends: 'Conversions',
     limits: { events: 100 },
     deduplicatesBy: 'eventId',
-    errors: 'status; a 200 means that unspecified rows were refused',
+    errors: 'status; a 200 means that some rows were refused, without naming them',
     sources: [
       'https://conversions.liveintent.com/api-guide',
       'https://docs.dataflysignal.com/integrations/advertising/liveintent',

@@ -76,7 +76,7 @@ const settings = {
     sublabel: 'The profile keeps the first value of these traits ($set_once).',
   }),
   unionTraits: nameList({
-    label: 'Traits added to a list once',
+    label: 'Traits added to a list without duplicates',
     placeholder: 'interests',
     sublabel: "Values of these traits in an identify are added to the profile's list unless present ($union).",
   }),

@@ -106,10 +106,10 @@ const settings = {
 };
 
 /**
- * Zoho CRM: people of $identify as leads or contacts, with `POST /crm/v8/{module}/upsert` by e-mail address or other
- * fields, up to 100 records, with a result for each row.
- * https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html. Other events are sent if a mapping produces the
- * fields of the record, by API name.
+ * Zoho CRM: the person of each $identify becomes a lead or contact. `POST /crm/v8/{module}/upsert` finds up to 100
+ * records by e-mail address or other fields, and returns a result for each row.
+ * https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html. Other events are sent only if a mapping produces
+ * the fields of the record, by API name.
  */
 export const zohoCrm = defineDestination({
   id: 'ZohoCRM',

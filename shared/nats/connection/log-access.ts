@@ -6,7 +6,7 @@ import { optionalSecret, optionalText, text } from '../../runtime/variables.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** Variables of different ways to log in; one way is enough. */
+/** Variables of the alternative login methods; one method is enough. */
 const alternatives = ['NATS_USER', 'NATS_TOKEN', 'NATS_NKEY_SEED', 'NATS_CREDS'];
 
 /** How a process reaches the log. Every variable may come from a file: `NATS_CA_FILE` for `NATS_CA`. */

@@ -1,10 +1,10 @@
 import { hashedVisitor } from '../../contracts/erasure-notice.ts';
 import type { WithdrawalNotice } from '../../contracts/withdrawal-notice.ts';
 
-/** A visitor's last consent for a name, and when it was given, in ms since the epoch. */
+/** A visitor's last decision on one consent purpose, and its time, in ms since the epoch. */
 export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 
-/** A visitor's last consents, by lower-case name. */
+/** A visitor's last decisions, by the lower-case name of the purpose. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
 type AccountWithdrawals = {

@@ -216,7 +216,7 @@ test('nested property: no name reaches a prototype', () => {
   );
 });
 
-describe('mappings: the setting others', () => {
+describe('mappings: `others` keeps or omits the properties without a row', () => {
   const properties = { total: 10, user: { email: 'a@b.c', city: 'Rome' }, 'dotted.name': 1, list: [1] };
   const of = sampleEvent({ event_properties: properties });
   const row = (property: string, map: string, modification = 'None') => ({ property, map, modification });

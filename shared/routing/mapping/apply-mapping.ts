@@ -240,7 +240,8 @@ export function checkNoOverlap(names: readonly string[], fieldOf: (index: number
   for (const [index, name] of names.entries()) {
     for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
       const outer = name.slice(0, dot);
-      if (taken.has(outer)) throw new PlanError(fieldOf(index), `cannot be set within ${outer}, which is set itself`);
+      if (taken.has(outer))
+        throw new PlanError(fieldOf(index), `cannot be set within ${outer}, which another row sets as a whole`);
     }
   }
 }

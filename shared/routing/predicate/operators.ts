@@ -53,7 +53,11 @@ export const operators = {
   IsLessThan: numeric('A number below the value.', (number, value) => number < value),
   IsLessThanOrEqual: numeric('A number equal to or below the value.', (number, value) => number <= value),
   IsIn: comparing('list', 'Equals one of the values. One matching item of a list is enough.', isIn),
-  IsNotIn: comparing('list', 'Present, and equals none of the values. No item of a list equals one.', negated(isIn)),
+  IsNotIn: comparing(
+    'list',
+    'Present, and equals none of the values. No item of a list equals any of the values.',
+    negated(isIn),
+  ),
   IsFoundIn: comparing(
     'list',
     'One of the values contains the text. One matching item of a list is enough.',

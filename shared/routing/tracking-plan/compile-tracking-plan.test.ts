@@ -223,7 +223,7 @@ describe('tracking plan: outcomes of an event', () => {
   });
 });
 
-describe('tracking plan: events that a rule applies to', () => {
+describe('tracking plan: which events a rule or planned event applies to', () => {
   test('tracking plan: names match without case, and rules for every event apply to Sluice’s own events too, except Required', () => {
     const rules = [
       rule({ id: 'own', eventName: 'BOUGHT' }),

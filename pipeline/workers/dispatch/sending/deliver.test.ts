@@ -92,7 +92,7 @@ test('deliver: rows: a destination that postpones every row counts as not up', a
 test.each([
   ['a part of the rows', 'ok,no', true],
   ['every row', 'no,no', false],
-])('deliver: rows: a destination that says with a 200 that %s is too much is overloaded', async (_what, body, isUp) => {
+])('deliver: rows: a destination that answers 200 but throttles %s counts as overloaded', async (_what, body, isUp) => {
   const throttled = { kind: 'retry', reason: 'later', isThrottled: true } as const;
   const rows: OfferedDestination = {
     order: 'none',

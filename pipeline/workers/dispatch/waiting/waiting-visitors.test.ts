@@ -27,7 +27,7 @@ test('waiting visitors: follower: may not go before the log has stored it', () =
   expect(ids(waiting.release('v', 9))).toBe('b');
 });
 
-test('waiting visitors: follower that is not stored in the log: later followers may go; with none left, the visitor no longer waits', () => {
+test('waiting visitors: event that the log does not store: later events of the visitor may be sent; once none is left, the visitor no longer waits', () => {
   const waiting = new WaitingVisitors();
   const a = waiting.park('v', 'a', parkedAs);
   const b = waiting.park('v', 'b', parkedAs, { seq: 1, index: 0 });
