@@ -56,7 +56,13 @@ const variantsOf = (counts: readonly number[]): readonly Variant[] =>
     ...counts.map((destinations) => ({ name: nameOf(countOf(destinations), batchSize), batchSize, destinations })),
   ]);
 
-/** Deliveries per second from a backlog to 1 to 1,000 destinations of one account, compared with a bare HTTP client. */
+/**
+ * Deliveries per second from a backlog to 1 to 1,000 destinations of one account, compared with a bare HTTP client.
+ *
+ * The build 8f40e7d7, which decided once, at admission, delivers faster: this build reaches 0.87 of its rate with 10
+ * destinations and 0.78 with 1,000. Profiles show no single cause. Consent at each attempt, counts by name and rule,
+ * and the recorder of outcomes (239 → 555 ms of 11 s) add up.
+ */
 export const dispatch: Scenario = {
   name: 'dispatch',
   summary:
