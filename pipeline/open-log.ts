@@ -69,8 +69,7 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
   );
   scope.use('reopening', reopening, (one) => one.stop());
   if (deploymentId === undefined) {
-    // Without the database, all events but those of new visitors can be processed, so the check of the deployment is
-    // postponed.
+    // Without the database, events of known visitors are still processed, so the check of the deployment is postponed.
     const awaiting = awaitDeploymentId(databaseAccess(env), deploymentEveryMs, (id) => {
       deploymentId = id;
       ensureTopology(connection, topology, id).catch((error: unknown) => endOnForeignLog(error, logger, scope));

@@ -33,8 +33,8 @@ const names: Readonly<Record<Kind, string>> = {
 };
 
 /**
- * Rate of single events of new visitors, each of which first needs a row in PostgreSQL, and rate of those of known
- * visitors.
+ * Rate of single events of new visitors, compared with single events of known visitors. A new visitor first needs a row
+ * in PostgreSQL.
  */
 export const newVisitors: Scenario = {
   name: 'new-visitors',

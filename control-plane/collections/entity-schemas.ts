@@ -7,7 +7,7 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
-/** Fields that every entity has in addition to those of its collection. */
+/** Fields of every entity, whatever its collection. */
 export const entityFields = { id: Type.String(), createdAt: instant, updatedAt: nullable(instant) };
 
 /** Body of a create: fields with a default are optional; fields that the service sets are not accepted. */

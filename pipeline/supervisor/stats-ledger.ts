@@ -23,7 +23,7 @@ export type StatsLedger = {
   reported(thread: number, report: StatsReport): void;
   /** Call when an actor's run has ended. If there are no final stats, its last report counts. */
   ended(actor: ActorName, last: Stats | undefined): void;
-  /** Removes an actor. Its counts are added to those of the actor `into`, if given. */
+  /** Removes an actor. If `into` is given, its counts are added to that actor's counts. */
   forget(kind: WorkerKind, key: string, into?: string): void;
   restarted(kind: WorkerKind): void;
   /** `wasSilent`: the supervisor ended the thread because it no longer reported. */

@@ -151,8 +151,8 @@ const hasMembers = (source: PlainSource, member: number): boolean =>
   isObjectAt(source, member) && source.index.next(member) > member + 1;
 
 /**
- * Members of a context whose written names cannot collide with those of other members. A context with any member not
- * listed here is parsed.
+ * Members of a context whose written names cannot collide with the names of other members. A context with any
+ * member that is not listed here is parsed.
  */
 const contextMembers = new NameTable<ContextMember>([
   ...Object.entries(contextPrefixes).map(

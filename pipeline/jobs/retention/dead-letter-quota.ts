@@ -35,7 +35,7 @@ export type KeptLetters = { readonly destinationId: string; readonly keep: numbe
 
 /**
  * Returns the destinations whose oldest dead letters are to be removed, and how many letters each keeps. Destinations
- * without a live version lose letters first, then those of accounts over their quota; within an account, the
+ * without a live version lose letters first, then accounts over their quota; within an account, the
  * destinations with the most bytes. Pure.
  */
 export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLetterQuotaLimits): KeptLetters[] {
@@ -113,8 +113,8 @@ export const createQuarantineQuota = (connection: LogConnection, settings: Quota
   createQuota(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
 
 /**
- * The quota of dead letters: those of destinations, and those of ingest by account and partition. `accountOf` returns
- * the account whose live version has a destination. Letters of ingest without an account are removed first.
+ * The quota of dead letters of destinations, and of ingest by account and partition. `accountOf` returns the account
+ * whose live version has a destination. Letters of ingest without an account are removed first.
  */
 export function createDeadLetterQuota(
   connection: LogConnection,

@@ -18,8 +18,8 @@ export function claimAnew(after: State, name: StageName, rules: Rules): void {
 }
 
 /**
- * The ids that a resolver starts with: those in EVENTS, and those of the checkpoint unless EVENTS lost its last
- * message.
+ * The ids that a resolver starts with: the ids in EVENTS and, unless EVENTS lost its last message, the ids in the
+ * checkpoint.
  */
 function knownIds({ checkpoint, events, removed }: State, rules: Rules): number[] {
   const isRemoved = (seq: number): boolean => removed.includes(seq);

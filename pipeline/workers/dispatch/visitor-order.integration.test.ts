@@ -62,8 +62,8 @@ async function recordsWaiting(): Promise<number> {
 }
 
 /**
- * Stores events in a tier of the retry log. Without `originOf`, the records lack an origin, like those of earlier
- * builds.
+ * Stores events in a tier of the retry log. Without `originOf`, the records lack an origin, like records of
+ * earlier builds.
  */
 async function putIntoTier(
   tier: number,
