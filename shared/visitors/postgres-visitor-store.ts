@@ -24,7 +24,7 @@ import type {
   VisitorTouch,
 } from './visitor-store.ts';
 import { VisitorsFailedError, VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
-import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
+import type { Queryable, VisitorRowKey, WrittenVisitor } from './visitor-statements.ts';
 import {
   deleteIdentities,
   insertIdentities,
@@ -164,8 +164,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
       const writing = cache.beginReading();
       try {
         const { plan, written } = await (attempt === 1 ? firstAttempt() : attemptLocked(touches));
-        const { newIdentities, cleared } = plan;
-        cache.takeWritten({ visitors: written.visitors, newIdentities, cleared }, writing);
+        cache.takeWritten({ ...written, newIdentities: plan.newIdentities }, writing);
         return {
           outcomes: plan.outcomes,
           created: written.created,
@@ -220,7 +219,7 @@ type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
 
 const nothingToWrite = { writes: [], newIdentities: [], merges: [], cleared: [], changed: new Set<string>() };
 
-const nothingWritten: PlanWritten = { visitors: [], created: 0, updated: 0 };
+const nothingWritten: PlanWritten = { visitors: [], released: [], created: 0, updated: 0 };
 
 const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0 };
 
@@ -246,6 +245,8 @@ async function takesVisitors(pool: Pool): Promise<boolean> {
 
 type PlanWritten = {
   readonly visitors: readonly StoredVisitor[];
+  /** Visitors of which identities were removed. */
+  readonly released: readonly VisitorRowKey[];
   readonly created: number;
   readonly updated: number;
 };
@@ -263,8 +264,8 @@ export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: Eras
   const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
   const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
   // Sent together and executed in this order: identities are deleted before any visitors are merged.
-  const [, , inserted, updated, identities] = await Promise.all([
-    deleteIdentities(db, plan.cleared),
+  const [released, , inserted, updated, identities] = await Promise.all([
+    deleteIdentities(db, plan.cleared, updates),
     // Copies the properties of rows before they are merged.
     insertMerges(db, plan.merges),
     insertVisitors(db, inserts),
@@ -277,7 +278,7 @@ export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: Eras
   expectAll(identities, plan.newIdentities.length, 'identities');
   const written = [...match(inserts, inserted), ...match(updates, updated)];
   const visitors = written.map(([write, row]) => asStored(write, row));
-  return { visitors, created: inserted.length, updated: updated.length };
+  return { visitors, released, created: inserted.length, updated: updated.length };
 }
 
 /**

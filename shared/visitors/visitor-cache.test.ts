@@ -106,10 +106,10 @@ test('visitor cache: an identity leads to its visitor while the visitor is uncha
     read(to);
     cache.takeIdentity('email', 'a@b.c', to);
   };
-  const written = (of: StoredVisitor, cleared = false): void => {
-    const ids = cleared ? [{ accountId: account, visitorId: of.id, kind: 'email' as const }] : [];
+  const written = (of: StoredVisitor, isReleased = false): void => {
+    const released = isReleased ? [{ accountId: account, id: of.id }] : [];
     const reading = cache.beginReading();
-    cache.takeWritten({ visitors: [of], newIdentities: [], cleared: ids }, reading);
+    cache.takeWritten({ visitors: [of], newIdentities: [], released }, reading);
     cache.endReading(reading);
   };
   tie(row('a', 1));
@@ -128,6 +128,11 @@ test('visitor cache: an identity leads to its visitor while the visitor is uncha
   // A merge does not move identities: they still lead to the merged row.
   written({ ...row('a', 6), mergedInto: 'b' });
   expect(leads()).toBe('a');
+  cache.takeWritten(
+    { visitors: [], newIdentities: [], released: [{ accountId: account, id: 'a' }] },
+    cache.beginReading(),
+  );
+  expect(leads()).toBeUndefined();
 });
 
 test('visitor cache: stays within its limit of bytes, and keeps entries that are requested', () => {

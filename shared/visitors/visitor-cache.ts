@@ -1,5 +1,6 @@
 import type { IdentityKind } from './visitor-identity.ts';
-import type { ClearedIdentity, IdentityRow, StoredVisitor } from './visitor-rows.ts';
+import type { IdentityRow, StoredVisitor } from './visitor-rows.ts';
+import type { VisitorRowKey } from './visitor-statements.ts';
 
 /** A visitor in the cache, with the identities that led to it when its row was read. */
 export class CachedVisitor {
@@ -39,8 +40,8 @@ export const versionOfNone = 2_147_483_647;
  * https://www.usenix.org/conference/nsdi24/presentation/zhang-yazhuo).
  *
  * A visitor is current while all changes up to the last check are known and it is not among them; any other entry may
- * be old, and is confirmed by its version. An identity is valid while its visitor is unchanged: if an identity gets
- * another owner, the version of its previous owner changes too.
+ * be old, and is confirmed by its version. An identity is valid while the visitor that owns it is unchanged: if an
+ * identity is removed or gets another owner, the version of its previous owner changes too, even if that is merged.
  */
 export class VisitorCache {
   readonly #accounts = new Map<string, AccountVisitors>();
@@ -132,9 +133,9 @@ export class VisitorCache {
   }
 
   /** Stores rows that this process wrote. Identities that it did not write still lead to the rows in the cache. */
-  takeWritten({ visitors, newIdentities, cleared }: WrittenVisitors, reading: Reading): void {
-    for (const { accountId, visitorId } of cleared) {
-      const entry = this.#accounts.get(accountId)?.visitors.get(visitorId);
+  takeWritten({ visitors, newIdentities, released }: WrittenVisitors, reading: Reading): void {
+    for (const { accountId, id } of released) {
+      const entry = this.#accounts.get(accountId)?.visitors.get(id);
       if (entry !== undefined) this.#drop(entry);
     }
     for (const row of visitors) {
@@ -241,7 +242,8 @@ export class VisitorCache {
 export type WrittenVisitors = {
   readonly visitors: readonly StoredVisitor[];
   readonly newIdentities: readonly IdentityRow[];
-  readonly cleared: readonly ClearedIdentity[];
+  /** Visitors of which identities were removed. */
+  readonly released: readonly VisitorRowKey[];
 };
 
 /**

@@ -7,6 +7,8 @@ import type { IdentityKind } from './visitor-identity.ts';
 import { jsonLines, jsonbOfLines } from '../postgres/json-lines.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
+export type VisitorRowKey = { readonly accountId: string; readonly id: string };
+
 /** A pool, or one connection inside a transaction. */
 export type Queryable = Pick<Pool | ClientBase, 'query'>;
 
@@ -189,7 +191,7 @@ export async function deleteVisitorChanges(db: Queryable, snapshot: string): Pro
 /** Locks visitors until the transaction ends, in the order of their ids, so that two transactions cannot deadlock. */
 export async function lockVisitors(
   db: Queryable,
-  ids: readonly { readonly accountId: string; readonly id: string }[],
+  ids: readonly VisitorRowKey[],
 ): Promise<void> {
   if (ids.length === 0) return;
   await db.query(
@@ -200,17 +202,41 @@ export async function lockVisitors(
   );
 }
 
-/** Removes identities from visitors, and from at most `aliasesMax` visitors merged into them. */
-export async function deleteIdentities(db: Queryable, cleared: readonly ClearedIdentity[]): Promise<void> {
-  if (cleared.length === 0) return;
-  await db.query({
+/**
+ * Removes identities from visitors, and from at most `aliasesMax` visitors merged into them; returns the visitors that
+ * had them. Merged visitors get a new version, so that every cache that contains them learns of it; those in `writes`
+ * get theirs from `updateVisitors`.
+ */
+export async function deleteIdentities(
+  db: Queryable,
+  cleared: readonly ClearedIdentity[],
+  writes: readonly VisitorRowKey[],
+): Promise<readonly VisitorRowKey[]> {
+  if (cleared.length === 0) return [];
+  const { rows } = await db.query<{ account_id: string; visitor_id: string }>({
     name: 'delete-identities',
-    text: `delete from visitor_identities i
-      using unnest($1::uuid[], $2::text[], $3::text[]) as k (account_id, visitor_id, kind)
-      cross join lateral (${selectCluster('k.account_id', 'k.visitor_id')}) c
-      where i.account_id = k.account_id and i.visitor_id = c.id and i.kind = k.kind`,
-    values: [cleared.map((key) => key.accountId), cleared.map((key) => key.visitorId), cleared.map((key) => key.kind)],
+    text: `with deleted as (
+        delete from visitor_identities i
+        using unnest($1::text[], $2::text[], $3::text[]) as k (account_id, visitor_id, kind)
+        cross join lateral (${selectCluster('k.account_id::uuid', 'k.visitor_id')}) c
+        where i.account_id = k.account_id::uuid and i.visitor_id = c.id and i.kind = k.kind
+        returning k.account_id, i.visitor_id
+      ), updated as (
+        update visitors v set version = v.version + 1
+        from (select distinct account_id::uuid as account_id, visitor_id as id from deleted) d
+        where v.account_id = d.account_id and v.id = d.id and v.merged_into is not null
+          and (v.account_id, v.id) not in (select * from unnest($4::uuid[], $5::text[]))
+      )
+      select distinct account_id, visitor_id from deleted`,
+    values: [
+      cleared.map((key) => key.accountId),
+      cleared.map((key) => key.visitorId),
+      cleared.map((key) => key.kind),
+      writes.map((write) => write.accountId),
+      writes.map((write) => write.id),
+    ],
   });
+  return rows.map((row) => ({ accountId: row.account_id, id: row.visitor_id }));
 }
 
 /**

@@ -476,6 +476,27 @@ test.each(['the store that cleared it', 'another store'])(
   },
 );
 
+test.each(['the store that cleared it', 'another store'])(
+  'visitor store: a cleared e-mail address of a merged visitor no longer leads to its person, in %s',
+  async (which) => {
+    const account = randomUUID();
+    const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
+    const byEmail = touch(account, { emails: ['ann@example.com'] });
+    const email = { email: 'ann@example.com' };
+    await one.resolve([touch(account, { externalIds: ['x'] }, { external_id: 'x' })]);
+    await one.resolve([touch(account, { userId: 'u', emails: ['ann@example.com'] }, email)]);
+    // Known to the cache while it is a visitor of its own.
+    for (const store of [one, two]) await store.lookUp([byEmail]);
+    await one.resolve([touch(account, { userId: 'u', externalIds: ['x'] }, { external_id: 'x' })]);
+    for (const store of [one, two]) expect((await store.lookUp([byEmail])).outcomes).toMatchObject([{ created: false }]);
+    await (which === 'another store' ? two : one).resolve([touch(account, { externalIds: ['x'] }, { email: null })]);
+    const { outcomes } = await one.resolve([byEmail]);
+    expect(outcomes).toMatchObject([{ kind: 'resolved', created: true }]);
+    for (const store of [one, two])
+      expect((await store.resolve([byEmail])).outcomes.map(idOf)).toEqual(outcomes.map(idOf));
+  },
+);
+
 test('visitor store: visitors that were deleted, one or all of them, are created again', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
