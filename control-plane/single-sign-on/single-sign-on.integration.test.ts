@@ -92,6 +92,7 @@ async function throughProvider(jar: Jar, person: Person, from: string): Promise<
     if (to === null) throw new Error(`the provider answered ${answer.status}: ${await answer.text()}`);
     at = new URL(to, at).href;
   }
+  if (!at.startsWith(baseUrl)) throw new Error(`ten redirects did not lead back to the control plane, but to ${at}`);
   return at;
 }
 
