@@ -127,6 +127,40 @@ test('erase visitor: a cache that missed the erasure does not mistake the new vi
   ]);
 });
 
+test.each([false, true])(
+  'erase visitor: a cache that missed the erasure confirms nothing of the erased visitor, suppressed: %s',
+  async (isSuppressed) => {
+    const account = randomUUID();
+    const stale = createVisitorStore(pool);
+    const touches = [ann, { userId: 'ann-canary' }, { emails: ['ann-canary@example.com'] }].map((claim) => ({ claim }));
+    const [first = { claim: ann }, ...others] = touches;
+    await stale.resolve([touch(account, { ...first, given: [named] })]);
+    for (const received of touches) await stale.lookUp([touch(account, received)]);
+    await erase(account, 'ann-canary', isSuppressed);
+    const now = vi.spyOn(performance, 'now');
+    const laterMs = performance.now() + 61_000;
+    // After such a time without events the store no longer reads which visitors were changed meanwhile.
+    now.mockImplementation(() => laterMs);
+    try {
+      const seen = await stale.lookUp(others.map((received) => touch(account, received)));
+      const [outcome] = (await stale.resolve([touch(account, { ...first, given: [{ city: 'Oslo' }] })])).outcomes;
+      const [again] = (await stale.lookUp([touch(account, first)])).outcomes;
+      if (isSuppressed) {
+        expect([...seen.outcomes, outcome, again]).toEqual(Array.from({ length: 4 }, () => ({ kind: 'erased' })));
+        return;
+      }
+      // Nothing is known of them, so they are to be created.
+      expect(seen.outcomes).toEqual([undefined, undefined]);
+      const properties = { value: { external_id: 'customer-canary', city: 'Oslo' } };
+      expect(outcome).toMatchObject({ kind: 'resolved', created: true });
+      for (const one of [outcome, again]) expect(one).toMatchObject({ kind: 'resolved', id: 'ann-canary', properties });
+      expect(outcome?.kind === 'resolved' && outcome.properties.value).toEqual(properties.value);
+    } finally {
+      now.mockRestore();
+    }
+  },
+);
+
 test('erase visitor: erasing one id of a cluster erases the whole cluster, however long its chain of merges', async () => {
   const account = randomUUID();
   const ids = Array.from({ length: 2_500 }, (_, n) => `id-${n}`);

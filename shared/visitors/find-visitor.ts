@@ -42,8 +42,8 @@ async function firstRow(db: Queryable, accountId: string, key: VisitorKey): Prom
   if ('id' in key || 'userId' in key) {
     const id = cleanText('id' in key ? key.id : key.userId);
     if (id === undefined) return undefined;
-    const [row] = await selectVisitors(db, [{ accountId, id, known: undefined }]);
-    return row;
+    const [found] = await selectVisitors(db, [{ accountId, id, known: undefined }]);
+    return found?.row;
   }
   const kind = 'externalId' in key ? 'external_id' : 'email';
   const value = 'externalId' in key ? cleanText(key.externalId) : cleanEmail(key.email);
@@ -57,7 +57,7 @@ async function followAliases(db: Queryable, first: StoredVisitor | undefined): P
   const { accountId } = first;
   const id = await rootOf(db, accountId, first.mergedInto);
   const [root] = await selectVisitors(db, [{ accountId, id, known: undefined }]);
-  return root;
+  return root?.row;
 }
 
 type IdentityOf = { kind: IdentityKind; value: string };

@@ -67,7 +67,10 @@ async function load(
     if (shorten !== undefined && round >= hopsMax) {
       await shorten(visitors.map(({ accountId, id }) => ({ accountId, id: of(accountId).entryTo(id) })));
     }
-    for (const row of await selectVisitors(db, visitors)) of(row.accountId).take(row);
+    for (const { accountId, id, row } of await selectVisitors(db, visitors)) {
+      if (row === undefined) of(accountId).remove(id);
+      else of(accountId).take(row);
+    }
     for (const asked of visitors) of(asked.accountId).confirm(asked);
     for (const found of await selectIdentities(db, identities)) {
       of(found.accountId).takeIdentity(found.kind, found.value, found.visitor);
@@ -147,12 +150,14 @@ class AccountLoading implements KnownVisitors {
     this.#visitors.set(row.id, row);
     if (this.#known !== undefined) this.#known.cache.take(row, this.#known.reading);
     this.#askLinked(row);
-    // The visitor differs from its cache entry: an identity that led to it may now lead elsewhere.
-    for (const asked of this.#assumed.get(row.id) ?? []) {
-      this.#identities[asked.kind].set(asked.value, undefined);
-      this.#identitiesToRead.push(asked);
-    }
-    this.#assumed.delete(row.id);
+    this.#askAssumed(row.id);
+  }
+
+  /** The visitor of a cache entry was deleted, and the cache did not learn of it. */
+  remove(id: string): void {
+    this.#visitors.set(id, undefined);
+    this.#known?.cache.forget(this.#accountId, id);
+    this.#askAssumed(id);
   }
 
   /** A requested visitor without a row in the answer is unchanged since it was cached. */
@@ -211,6 +216,15 @@ class AccountLoading implements KnownVisitors {
     if (assumed === undefined) this.#assumed.set(id, [asked]);
     else assumed.push(asked);
     if (!this.#visitors.has(id)) this.#askKnown(id, cached);
+  }
+
+  /** Requests identities that led to a visitor's cache entry: the visitor differs, so they may now lead elsewhere. */
+  #askAssumed(id: string): void {
+    for (const asked of this.#assumed.get(id) ?? []) {
+      this.#identities[asked.kind].set(asked.value, undefined);
+      this.#identitiesToRead.push(asked);
+    }
+    this.#assumed.delete(id);
   }
 
   #askKnown(id: string, cached: CachedVisitor | undefined): void {

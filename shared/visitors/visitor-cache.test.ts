@@ -21,6 +21,8 @@ const row = (id: string, version = 1, accountId = account): StoredVisitor => ({
   aliases: 0,
 });
 
+const written = (visitor: StoredVisitor) => ({ visitors: [visitor], newIdentities: [], released: [] });
+
 function rig(bytesMax = 1_000_000) {
   const cache = new VisitorCache(bytesMax);
   cache.beginFollowing();
@@ -97,6 +99,25 @@ test('visitor cache: an older row does not take the place of a newer one that is
   // This version is older than the reported change, as after a restore of the database.
   read(row('a', 2));
   expect(cache.visitor(account, 'a')?.row.version).toBe(2);
+});
+
+test('visitor cache: a visitor that returns after its erasure has nothing of the erased one, whichever version is higher', () => {
+  const { cache, read } = rig();
+  const returned = (version: number): StoredVisitor => ({ ...row('a', version), createdAtUs: 7 });
+  const [known, leads] = [() => cache.visitor(account, 'a')?.row, () => cache.identity(account, 'email', 'e')];
+  for (const [erased, next, take] of [
+    [row('a', 3), returned(1), read],
+    [row('a', 1), returned(1), read],
+    [row('a', 1), returned(2), (to: StoredVisitor) => cache.takeWritten(written(to), cache.beginReading())],
+  ] as const) {
+    cache.forgetAll();
+    read(erased);
+    cache.takeIdentity('email', 'e', erased);
+    cache.takeIdentity('external_id', 'x', { ...erased, createdAtUs: 8 });
+    expect([leads()?.row, cache.identity(account, 'external_id', 'x')]).toEqual([erased, undefined]);
+    take(next);
+    expect([known(), leads()]).toEqual([next, undefined]);
+  }
 });
 
 test('visitor cache: an identity leads to its visitor while the visitor is unchanged, or changed by this process alone', () => {

@@ -108,8 +108,8 @@ export class VisitorCache {
   take(row: StoredVisitor, reading: Reading): void {
     const held = this.#accounts.get(row.accountId)?.visitors.get(row.id);
     // The row was read before a newer write of it became known.
-    if (held !== undefined && held.row.version > row.version && this.isCurrent(held)) return;
-    if (held !== undefined && held.row.version !== row.version) this.#drop(held);
+    if (held !== undefined && isLater(held.row, row) && this.isCurrent(held)) return;
+    if (held !== undefined && !isSame(held.row, row)) this.#drop(held);
     this.#put(row, reading);
   }
 
@@ -117,7 +117,7 @@ export class VisitorCache {
   takeIdentity(kind: IdentityKind, value: string, row: StoredVisitor): void {
     const account = this.#accounts.get(row.accountId);
     const entry = account?.visitors.get(row.id);
-    if (account === undefined || entry === undefined || entry.row.version !== row.version) return;
+    if (account === undefined || entry === undefined || !isSame(entry.row, row)) return;
     const before = account[kind].get(value);
     if (before === entry) return;
     if (before !== undefined) this.#drop(before);
@@ -134,13 +134,10 @@ export class VisitorCache {
 
   /** Stores rows that this process wrote. Identities that it did not write still lead to the rows in the cache. */
   takeWritten({ visitors, newIdentities, released }: WrittenVisitors, reading: Reading): void {
-    for (const { accountId, id } of released) {
-      const entry = this.#accounts.get(accountId)?.visitors.get(id);
-      if (entry !== undefined) this.#drop(entry);
-    }
+    for (const { accountId, id } of released) this.forget(accountId, id);
     for (const row of visitors) {
       const held = this.#accounts.get(row.accountId)?.visitors.get(row.id);
-      const isKnown = held !== undefined && held.row.version === row.version - 1;
+      const isKnown = held !== undefined && isSame(held.row, { ...row, version: row.version - 1 });
       if (isKnown) this.#put(row, reading);
       else this.take(row, reading);
     }
@@ -166,6 +163,11 @@ export class VisitorCache {
   beginFollowing(): void {
     this.#span += 1;
     this.#isFollowed = true;
+  }
+
+  forget(accountId: string, id: string): void {
+    const entry = this.#accounts.get(accountId)?.visitors.get(id);
+    if (entry !== undefined) this.#drop(entry);
   }
 
   /** Removes all entries, after a change that names no visitors. */
@@ -269,6 +271,13 @@ const identityBytes = 150;
  */
 const bytesOf = ({ id, properties }: StoredVisitor): number =>
   entryBytes + id.length * 3 + properties.text.length * 5 + (properties.timesText?.length ?? 0) * 3;
+
+type Written = Pick<StoredVisitor, 'version' | 'createdAtUs'>;
+
+/** Whether two rows are the same write of a visitor. One that returns after an erasure starts at version 1 again. */
+const isSame = (a: Written, b: Written): boolean => a.version === b.version && a.createdAtUs === b.createdAtUs;
+
+const isLater = (a: Written, b: Written): boolean => a.version > b.version && a.createdAtUs === b.createdAtUs;
 
 const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

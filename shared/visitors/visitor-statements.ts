@@ -15,7 +15,7 @@ export type Queryable = Pick<Pool | ClientBase, 'query'>;
 export type VisitorAsked = {
   readonly accountId: string;
   readonly id: string;
-  /** The row that the caller already has: the stored row is read only if it differs. */
+  /** The row that the caller already has: the stored row is read only if it differs or is deleted. */
   readonly known: KnownRow | undefined;
 };
 
@@ -54,19 +54,23 @@ const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_i
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us`;
 
+/** `row` is undefined if the known row was deleted. */
+export type VisitorFound = VisitorRowKey & { readonly row: StoredVisitor | undefined };
+
 /**
- * Reads visitors that exist and differ from the known rows. The lateral query keeps the planner from beginning with a
- * table that it believes to be empty.
+ * Reads visitors that differ from the known rows. The lateral query keeps the planner from beginning with a table that
+ * it believes to be empty.
  */
-export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked[]): Promise<StoredVisitor[]> {
+export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked[]): Promise<VisitorFound[]> {
   if (asked.length === 0) return [];
-  const { rows } = await db.query<VisitorRecord>({
+  const { rows } = await db.query<(VisitorRecord | { account_id: string; id: null }) & { asked_id: string }>({
     name: 'select-visitors',
-    text: `select ${visitorColumns}
+    text: `select k.id as asked_id, ${visitorColumns}
       from unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) as k (account_id, id, version, created_us)
-      join lateral (
+      left join lateral (
         select * from visitors v where v.account_id = k.account_id::uuid and v.id = k.id offset 0
-      ) v on v.version is distinct from k.version
+      ) v on true
+      where v.version is distinct from k.version
         or v.created_at is distinct from timestamptz 'epoch' + k.created_us * interval '1 microsecond'`,
     values: [
       asked.map((key) => key.accountId),
@@ -75,7 +79,11 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
       asked.map((key) => key.known?.createdAtUs ?? null),
     ],
   });
-  return rows.map(readVisitor);
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    id: row.asked_id,
+    row: row.id === null ? undefined : readVisitor(row),
+  }));
 }
 
 export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
@@ -189,10 +197,7 @@ export async function deleteVisitorChanges(db: Queryable, snapshot: string): Pro
 }
 
 /** Locks visitors until the transaction ends, in the order of their ids, so that two transactions cannot deadlock. */
-export async function lockVisitors(
-  db: Queryable,
-  ids: readonly VisitorRowKey[],
-): Promise<void> {
+export async function lockVisitors(db: Queryable, ids: readonly VisitorRowKey[]): Promise<void> {
   if (ids.length === 0) return;
   await db.query(
     `select 1 from visitors v

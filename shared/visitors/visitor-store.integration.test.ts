@@ -488,7 +488,8 @@ test.each(['the store that cleared it', 'another store'])(
     // Known to the cache while it is a visitor of its own.
     for (const store of [one, two]) await store.lookUp([byEmail]);
     await one.resolve([touch(account, { userId: 'u', externalIds: ['x'] }, { external_id: 'x' })]);
-    for (const store of [one, two]) expect((await store.lookUp([byEmail])).outcomes).toMatchObject([{ created: false }]);
+    for (const store of [one, two])
+      expect((await store.lookUp([byEmail])).outcomes).toMatchObject([{ created: false }]);
     await (which === 'another store' ? two : one).resolve([touch(account, { externalIds: ['x'] }, { email: null })]);
     const { outcomes } = await one.resolve([byEmail]);
     expect(outcomes).toMatchObject([{ kind: 'resolved', created: true }]);
@@ -571,19 +572,29 @@ test('visitor store: a store with a cache returns what a store without one retur
       await (warm[by] ?? createVisitorStore(pool)).resolve([event]);
     }
   };
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof({ weight: 9, arbitrary: write }, erase), { maxLength: 12 }), async (steps) => {
-      await pool.query('delete from visitors where account_id = $1', [account]);
-      await pool.query('delete from visitor_identities where account_id = $1', [account]);
-      await pool.query('delete from erasures where account_id = $1', [account]);
-      for (const step of steps) {
-        await act(step);
-        const expected = await seen(createVisitorStore(pool));
-        for (const store of warm) expect(await seen(store)).toEqual(expected);
-      }
-    }),
-    { numRuns: 15 },
-  );
+  // After a step that is missed, the stores have been idle for so long that they read no changes.
+  const step = fc.record({ act: fc.oneof({ weight: 4, arbitrary: write }, erase), isMissed: fc.boolean() });
+  const clock = performance.now.bind(performance);
+  let idleMs = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => clock() + idleMs);
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        await pool.query('delete from visitors where account_id = $1', [account]);
+        await pool.query('delete from visitor_identities where account_id = $1', [account]);
+        await pool.query('delete from erasures where account_id = $1', [account]);
+        for (const { act: done, isMissed } of steps) {
+          await act(done);
+          if (isMissed) idleMs += 61_000;
+          const expected = await seen(createVisitorStore(pool));
+          for (const store of warm) expect(await seen(store)).toEqual(expected);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  } finally {
+    now.mockRestore();
+  }
 });
 
 test('visitor store: while changes are not recorded, visitors are always confirmed; once changes are recorded, the store follows them', async () => {
