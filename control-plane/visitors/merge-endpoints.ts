@@ -148,9 +148,9 @@ export const mergeEndpoints = [
     personal: ['value'],
     tag: 'Visitors',
     summary:
-      'Undo a merge of a visitor. Both get back the properties and identifiers they had; the survivor keeps data that it got since, ' +
-      'and events do not merge the two again. 409 if the merge was undone already, or if a later merge of ' +
-      'the survivor has to be undone first',
+      'Undo a merge of a visitor. Both get back the properties and identifiers they had, except for suppressed identifiers; the ' +
+      'survivor keeps data that it got since, and events do not merge the two again. 409 if the merge was undone already, or ' +
+      'if a later merge of the survivor has to be undone first',
     body: Type.Object(
       { mergeId: Type.String({ pattern: uuidPattern, description: 'From GET /rest/v1/visitors/{id}/merges.' }) },
       { additionalProperties: false },

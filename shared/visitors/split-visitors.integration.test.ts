@@ -14,6 +14,7 @@ import { listMerges } from './merge-records.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
 import type { PostgresVisitorStore } from './postgres-visitor-store.ts';
 import { splitVisitors } from './split-visitors.ts';
+import { suppressIdentifiers } from './suppressions.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
@@ -158,6 +159,29 @@ test('split: the survivor keeps properties set after the merge, and identities t
   expect(survivor?.aliases).toEqual([]);
   expect((await store.find(account, { id: 'd' }))?.properties).toEqual(device);
   expect(await resolvesTo(account, { emails: ['d@example.com'] })).toBe('other');
+});
+
+test('split: an identifier that was suppressed after the merge stays suppressed, however that came about', async () => {
+  const account = randomUUID();
+  const emails = ['1@example.com', '2@example.com', '3@example.com'];
+  const [listed = '', erased = '', free = ''] = emails;
+  await store.resolve([touch(account, { userId: 'p', externalIds: ['x'] })]);
+  await store.resolve([touch(account, { userId: 'd', emails })]);
+  await store.resolve([touch(account, { userId: 'd', externalIds: ['x'] })]);
+  await store.resolve([touch(account, { externalIds: ['x'] }, { email: 'x@example.com' }, { email: null })]);
+  await suppressIdentifiers(
+    pool,
+    { accountId: account, identifiers: [{ kind: 'email', value: listed }], reference: undefined },
+    { now: Date.now, audit: nothing },
+  );
+  await store.resolve([touch(account, { userId: 'other', emails: [erased] })]);
+  await eraseFor(pool, { accountId: account, id: 'other', isSuppressed: true });
+  expect(await split(account, 'p', await newestMerge(account, 'p'))).toMatchObject({ kind: 'split', taken: [] });
+  for (const email of [listed, erased]) {
+    expect(await resolvesTo(account, { emails: [email] })).toBe('erased');
+    expect(await store.find(account, { email })).toBeUndefined();
+  }
+  expect(await store.find(account, { email: free })).toMatchObject({ id: 'd' });
 });
 
 test('split: no sign-in merges two split visitors again, even after one was merged with a third; a merge through the API does', async () => {

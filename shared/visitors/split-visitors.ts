@@ -119,7 +119,8 @@ async function laterMerge(
 }
 
 /**
- * Gives recorded identities without an owner back to the loser; returns the identities that another visitor has now.
+ * Gives recorded identities without an owner back to the loser, except for suppressed ones; returns the identities that
+ * another visitor has now.
  */
 async function restoreIdentities(
   db: Queryable,
@@ -132,7 +133,12 @@ async function restoreIdentities(
     where m.account_id = $1 and m.id = $2`;
   await db.query(
     `insert into visitor_identities (account_id, kind, value, visitor_id)
-      select distinct $1::uuid, r.kind, r.value, $3 from (${recorded}) r order by 2, 3
+      select distinct $1::uuid, r.kind, r.value, $3 from (${recorded}) r
+      where not exists (
+        select from erasures e
+        where e.account_id = $1 and e.hash = erasure_hash($1::uuid, r.kind, r.value) and e.suppressed
+      )
+      order by 2, 3
       on conflict do nothing`,
     [accountId, mergeId, loser],
   );
