@@ -116,7 +116,8 @@ export const suppressionEndpoints = [
       {
         userIds: identifierList(
           'userIds',
-          'Ids of devices, or own ids of visitors. An event that has an externalId as well is of that person, and not dropped.',
+          'Ids of devices, or own ids of visitors. An event that has an externalId as well is of that person, and not dropped; ' +
+            'it does not tie the id to the person.',
         ),
         externalIds: identifierList('externalIds', "The customer's ids."),
         emails: identifierList('emails', 'In any spelling.'),

@@ -232,6 +232,16 @@ test.each([false, true])(
     const late = [{ userId: device }, { userId: device, externalIds: ['customer-canary'] }];
     const touches = late.map((claim) => touch(account, { claim, at }));
     expect(await outcomesOf(createVisitorStore(pool), touches)).toEqual(['erased', 'erased']);
+    // A suppressed device stays suppressed, whoever signs in on it, known or new, and whatever an alias says.
+    const alias = { userId: device, externalIds: [bob, 'customer-bob-2'], isAlias: true };
+    expect(await outcomesOf(store, [touch(account, { claim: alias })])).toEqual([bobId]);
+    const ofCarl = touch(account, { claim: { userId: device, externalIds: ['customer-carl'] } });
+    const [carlId = ''] = await outcomesOf(store, [ofCarl]);
+    const ofDevice = touch(account, { claim: { userId: device } });
+    for (const one of [store, createVisitorStore(pool)]) {
+      expect(await outcomesOf(one, [ofDevice, ofCarl])).toEqual([isSuppressed ? 'erased' : carlId, carlId]);
+    }
+    expect((await store.find(account, { id: device })) === undefined).toBe(isSuppressed);
   },
 );
 

@@ -3,7 +3,7 @@ import type { Erasure, KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { CachedVisitor, Reading, VisitorCache } from './visitor-cache.ts';
 import { selectErasures } from './erasures.ts';
 import type { ErasuresByAccount, IdentifierAsked } from './erasures.ts';
-import { identifiersOf, storedIdentity } from './visitor-identity.ts';
+import { deviceOf, identifiersOf, storedIdentity } from './visitor-identity.ts';
 import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import { selectIdentities, selectVisitors } from './visitor-statements.ts';
 import type { IdentityAsked, Queryable, VisitorAsked } from './visitor-statements.ts';
@@ -174,8 +174,8 @@ class AccountLoading implements KnownVisitors {
   }
 
   /**
-   * Identifiers that may be erased: all identifiers of events received before the last erasure and, if the account has
-   * suppressions, identifiers without a visitor. No visitor has a suppressed identifier.
+   * Identifiers that may be erased: all identifiers and devices of events received before the last erasure and, if the
+   * account has suppressions, those without a visitor. No visitor has a suppressed identifier.
    */
   toCompare(erasures: ErasuresByAccount): readonly IdentifierAsked[] {
     const accountId = this.#accountId;
@@ -185,7 +185,7 @@ class AccountLoading implements KnownVisitors {
     for (const { claim, receivedAtMs } of this.#touches) {
       const isEarlier = receivedAtMs <= ofAccount.newestAtMs;
       if (!isEarlier && !ofAccount.hasSuppressions) continue;
-      for (const { kind, value } of identifiersOf(claim)) {
+      for (const { kind, value } of [...identifiersOf(claim), ...deviceOf(claim)]) {
         const owner = kind === 'visitor' ? this.visitor(value)?.id : this.identity(kind, value);
         if (isEarlier || owner === undefined) asked.set(`${kind}\n${value}`, { accountId, kind, value });
       }

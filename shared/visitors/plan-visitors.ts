@@ -4,7 +4,7 @@ import type { AccountVisitorsOptions } from './account-visitors.ts';
 import { applyGiven } from './apply-given.ts';
 import { findByEmail, findKnown, followEmail, identify } from './identify-visitor.ts';
 import { defaultIdentityLimits } from './identity-limits.ts';
-import { isErased } from './is-erased.ts';
+import { isErased, withoutSuppressedDevice } from './is-erased.ts';
 import { PlannedEvent } from './planned-event.ts';
 import { tiesAsServer } from './server-set.ts';
 import { unstoredVisitorId } from './visitor-identity.ts';
@@ -76,9 +76,10 @@ function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows
   return writes.length + newIdentities.length + merges.length + cleared.length > 0;
 }
 
-function applyTouch(account: AccountVisitors, touch: VisitorTouch): VisitorOutcome {
-  const { claim, given, receivedAtMs, sentWith, limits = defaultIdentityLimits } = touch;
-  if (isErased(claim, receivedAtMs, account.known)) return { kind: 'erased' };
+function applyTouch(account: AccountVisitors, received: VisitorTouch): VisitorOutcome {
+  if (isErased(received.claim, received.receivedAtMs, account.known)) return { kind: 'erased' };
+  const touch = withoutSuppressedDevice(received, account.known);
+  const { claim, given, sentWith, limits = defaultIdentityLimits } = touch;
   const byEmail = findByEmail(account, claim, limits, tiesAsServer(sentWith, claim));
   // If the e-mail address decides, the server's signature does not count: it covers another identifier.
   const trust = byEmail !== undefined && sentWith === 'signed' ? 'public' : sentWith;

@@ -34,6 +34,10 @@ export function identifiersOf({ userId, externalIds, emails, anonymousId }: Visi
   ];
 }
 
+/** The id in a claim that may be a device's, also if the claim is a person's. */
+export const deviceOf = ({ userId }: VisitorClaim): readonly Identifier[] =>
+  userId === undefined ? [] : [{ kind: 'visitor', value: userId }];
+
 /** The identity tables are keyed by text of at most this many bytes; PostgreSQL indexes no more than 2,704. */
 const identityBytesMax = 1_024;
 
