@@ -1,4 +1,4 @@
-import { afterServerGave, followsSignIn, tiesAsServer } from './server-set.ts';
+import { afterServerGave, followsSignIn, isSignedInByServer, tiesAsServer } from './server-set.ts';
 import { storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { ErasuresByAccount } from './erasures.ts';
@@ -58,7 +58,8 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
   const { userId, externalIds, emails, anonymousId } = claim;
   const id = userId ?? anonymousId;
   const row = id === undefined ? undefined : cache.visitor(accountId, id);
-  let found = row && visitorOfRow(row, tiesAsServer(sentWith, claim), cache);
+  const isServer = tiesAsServer(sentWith, claim);
+  let found = row && visitorOfRow(row, isServer, cache);
   if (id !== undefined && found === undefined) return undefined;
   for (const value of externalIds) {
     const owner = ownerOf(accountId, 'external_id', value, cache);
@@ -71,6 +72,8 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
     found = owner;
   }
   if (found === undefined || found.row.isUnreadable === true) return undefined;
+  const isSignIn = isServer && userId !== undefined && externalIds.length > 0;
+  if (isSignIn && row !== undefined && !isConfirmed(row, found, cache)) return undefined;
   const { properties } = found.row;
   const saidAtMs = Math.floor(touch.saidAtMs ?? touch.receivedAtMs);
   for (const layer of given) if (properties.with(layer, saidAtMs) !== properties) return undefined;
@@ -89,6 +92,14 @@ function visitorOfRow(entry: CachedVisitor, isServer: boolean, cache: VisitorCac
   return followsSignIn(isServer, setByServer, own.row.setByServer)
     ? currentRoot(accountId, cache.visitor(accountId, signedInAs), cache)
     : own;
+}
+
+/** Whether a server's sign-in of a person on the device of a row changes nothing, see `AccountVisitors.tieDevice`. */
+function isConfirmed(device: CachedVisitor, person: CachedVisitor, cache: VisitorCache): boolean {
+  const { accountId, signedInAs, setByServer } = device.row;
+  const own = currentRoot(accountId, device, cache);
+  const signedIn = signedInAs === undefined ? own : currentRoot(accountId, cache.visitor(accountId, signedInAs), cache);
+  return signedIn === person && isSignedInByServer(setByServer) === (own !== person);
 }
 
 function ownerOf(accountId: string, kind: IdentityKind, value: string, cache: VisitorCache): CachedVisitor | undefined {
