@@ -17,6 +17,7 @@ import {
   identifiersMax,
   identifiersOfVisitor,
   isKnown,
+  isUnreadable,
   mergeOf,
   root,
   serverSetOf,
@@ -100,7 +101,7 @@ export class AccountVisitors {
   /** Makes later events that have only this userId belong to the person. */
   tieDevice(event: PlannedEvent, userId: string | undefined, person: Working): void {
     const row = userId === undefined ? undefined : this.visitors.row(userId);
-    if (row === undefined) return;
+    if (row === undefined || isUnreadable(row) || isUnreadable(person)) return;
     const isSame = (this.#signedIn(row) ?? root(row)) === person;
     if (!event.tiesAsServer && isSignedInByServer(row.setByServer)) {
       if (!isSame) event.leaveOut('notOverwritten');
@@ -123,9 +124,11 @@ export class AccountVisitors {
   }
 
   /**
-   * Ties an externalId without an owner to a visitor, which becomes a known person. False if the visitor has no room.
+   * Ties an externalId without an owner to a visitor, which becomes a known person. False if the visitor has no room or
+   * cannot be read.
    */
   tieExternalId(event: PlannedEvent, visitor: Working, externalId: string): boolean {
+    if (isUnreadable(visitor)) return false;
     if (this.#isFull(event, visitor)) return false;
     if (!isKnown(visitor)) {
       const next = visitor.properties.with({ external_id: externalId }, event.saidAtMs, tiedName);
@@ -157,7 +160,7 @@ export class AccountVisitors {
 
   /** Merges another visitor with a person that has an externalId; undefined if they must stay separate. */
   join(event: PlannedEvent, other: Working, person: Working, isAlias: boolean): Working | undefined {
-    if (other.stored?.isUnreadable === true || person.stored?.isUnreadable === true) return undefined;
+    if (isUnreadable(other) || isUnreadable(person)) return undefined;
     const isUndone = !isAlias && other.apart.some((mergeId) => person.apart.includes(mergeId));
     const mayMerge = isKnown(other)
       ? isAlias && event.tiesAsServer

@@ -120,21 +120,41 @@ test('e-mail addresses: the first address with an owner leads to the visitor, un
   expect(looked.outcomes).toMatchObject([{ created: false }]);
 });
 
-test('sign-in: a visitor that cannot be read is not merged', () => {
-  const people = [knownPerson('v', 'x', { createdAtUs: 5 }), knownPerson('w', 'y', { isUnreadable: true })];
+test('sign-in: a visitor that cannot be read is neither merged nor written, and its own events are refused', () => {
+  const people = [knownPerson('v', 'x', { createdAtUs: 5 }), stored('w', { isUnreadable: true })];
   const from = known(
     [stored('d', { isUnreadable: true }), ...people],
     [
       ['external_id', 'x', 'v'],
+      ['email', 'v@b.c', 'v'],
       ['external_id', 'y', 'w'],
     ],
   );
-  const result = plan(
-    [touch({ userId: 'd', externalIds: ['x'] }), touch({ externalIds: ['x', 'y'], isAlias: true })],
-    from,
-  );
-  expect(result.merges).toEqual([]);
-  expect(ids(result)).toEqual(['v', 'w']);
+  const city = { city: 'Oslo' };
+  const events = [
+    touch({ userId: 'd', externalIds: ['x'] }, city),
+    touch({ userId: 'd', externalIds: ['new'] }),
+    // Here the second externalId has an owner, the first has none.
+    touch({ userId: 'd', externalIds: ['newer', 'x'] }),
+    touch({ userId: 'd', externalIds: ['newest', 'x'], isAlias: true }),
+    emailFirst(touch({ userId: 'd', emails: ['v@b.c'] })),
+    touch({ externalIds: ['x', 'y'], emails: ['w@b.c'], isAlias: true }, city),
+    touch({ externalIds: ['y'], emails: ['w@b.c'] }, city),
+  ];
+  const results = events.map((event) => plan([event], from));
+  expect(results.map((result) => [ids(result), result.merges].flat())).toEqual([
+    ['v'],
+    ['refused'],
+    ['new-1'],
+    ['v'],
+    ['v'],
+    ['refused'],
+    ['refused'],
+  ]);
+  for (const { writes, newIdentities } of [plan(events, from), ...results]) {
+    const written = [...writes.map(({ id }) => id), ...newIdentities.map(({ visitorId }) => visitorId)];
+    expect(written.filter((id) => id === 'd' || id === 'w')).toEqual([]);
+  }
 });
 
 test('sign-in: two visitors whose merge was undone are not merged again, except by an alias', () => {

@@ -18,6 +18,7 @@ import type {
   VisitorWrite,
 } from './visitor-rows.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
+import { isUnreadable } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 
 /** The effect of a batch of events on the visitors: the outcome of each event, and the rows to write. */
@@ -85,9 +86,11 @@ function applyTouch(account: AccountVisitors, received: VisitorTouch): VisitorOu
   const trust = byEmail !== undefined && sentWith === 'signed' ? 'public' : sentWith;
   const event = new PlannedEvent(touch, trust);
   const found = byEmail ?? findKnown(account, claim, event.tiesAsServer);
-  if (found?.stored?.isUnreadable === true) return unreadable;
+  if (found !== undefined && isUnreadable(found)) return unreadable;
   if (sentWith === 'test') return viewVisitor(account, event, found, given);
   const visitor = byEmail === undefined ? identify(account, event, found) : followEmail(account, event, byEmail);
+  // The second id of an alias may lead to another visitor than the one that was found.
+  if (isUnreadable(visitor)) return unreadable;
   visitor.isSeen = true;
   for (const value of claim.emails) account.tieEmail(event, visitor, value);
   for (const layer of given) applyGiven(account, event, visitor, layer);

@@ -85,6 +85,9 @@ export function becomeOne(survivor: Working, loser: Working): void {
 export const isKnown = ({ properties }: Pick<Working, 'properties'>): boolean =>
   typeof properties.value['external_id'] === 'string';
 
+/** See `StoredVisitor`. */
+export const isUnreadable = ({ stored }: Working): boolean => stored?.isUnreadable === true;
+
 /** Maximum number of a visitor's identifiers; no more are added. Pages that show a visitor read up to this number. */
 export const identifiersMax = 1_000;
 
