@@ -232,7 +232,7 @@ test.each([false, true])(
     const late = [{ userId: device }, { userId: device, externalIds: ['customer-canary'] }];
     const touches = late.map((claim) => touch(account, { claim, at }));
     expect(await outcomesOf(createVisitorStore(pool), touches)).toEqual(['erased', 'erased']);
-    // A suppressed device stays suppressed, whoever signs in on it, known or new, and whatever an alias says.
+    // A suppressed device stays suppressed if a known or a new person signs in on it, and also after an alias.
     const alias = { userId: device, externalIds: [bob, 'customer-bob-2'], isAlias: true };
     expect(await outcomesOf(store, [touch(account, { claim: alias })])).toEqual([bobId]);
     const ofCarl = touch(account, { claim: { userId: device, externalIds: ['customer-carl'] } });

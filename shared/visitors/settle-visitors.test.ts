@@ -39,7 +39,7 @@ const visitor = (id: string, externalId: string | undefined, own: Parameters<typ
     ...(externalId === undefined ? {} : { properties: { external_id: externalId }, externalIds: 1 }),
   });
 
-test('settled visitors: an event that the cache settles would write nothing, whoever is signed in on its device', () => {
+test('settled visitors: an event that the cache settles would write nothing, also if a person is signed in on its device', () => {
   const bits = fc.constantFrom(0, 1, 8, 9);
   const people = fc.record({ ofX: fc.constantFrom(0, 1), ofZ: fc.constantFrom(0, 1) });
   const device = fc.record({
@@ -79,7 +79,7 @@ test('settled visitors: an event that the cache settles would write nothing, who
   expect(count).toBeGreaterThan(50);
 });
 
-test('settled visitors: a server’s sign-in on a device is recorded once, and a public key then signs nobody else in', () => {
+test('settled visitors: a server’s sign-in on a device is recorded once, and a public key then signs no other person in', () => {
   const signIn = touch({ userId: 'd', externalIds: ['x'] });
   const identities: Identity[] = [
     ['external_id', 'x', 'x1'],
