@@ -1,21 +1,47 @@
 import type { PlannedProperty } from '../rules/rule.ts';
 
 type Values = NonNullable<PlannedProperty['allowedValues']>;
+type Type = PlannedProperty['type'];
 
-/** Reads comma-separated text as values of a type; null if empty. Other values stay text, which the API rejects. */
-export function readAllowedValues(text: string, type: PlannedProperty['type']): Values | null {
-  const words = text
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
-  const values = words.map((word) => valueOf(word, type));
+/** A JSON string that is followed by a comma or the end, or any text up to a comma. */
+const word = /\s*("(?:[^"\\]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")\s*(?:,|$)|([^,]*)(?:,|$)/y;
+
+/**
+ * Reads comma-separated text as values of a type; null if empty. A word in double quotes is a JSON string, which may
+ * contain commas. Words that are not of the type stay text, which the API rejects. For `any` and `array`, a word is a
+ * number or a boolean only if `stored` has that value.
+ */
+export function readAllowedValues(text: string, type: Type, stored: Values | null = null): Values | null {
+  const values: Values[number][] = [];
+  word.lastIndex = 0;
+  while (word.lastIndex < text.length) {
+    const [, quoted, plain = ''] = word.exec(text) ?? [];
+    if (quoted !== undefined) values.push(unquote(quoted));
+    else if (plain.trim() !== '') values.push(valueOf(plain.trim(), type, stored ?? []));
+  }
   return values.length === 0 ? null : [...new Set(values)];
 }
 
-function valueOf(word: string, type: PlannedProperty['type']): Values[number] {
-  if (type === 'number' && Number.isFinite(Number(word))) return Number(word);
-  if (type === 'boolean' && (word === 'true' || word === 'false')) return word === 'true';
-  return word;
+/** The text of a JSON string. Control characters, such as a pasted tab, count as text. */
+function unquote(quoted: string): string {
+  return JSON.parse(quoted.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))) as string;
 }
 
-export const writeAllowedValues = (values: Values | null | undefined): string => (values ?? []).map(String).join(', ');
+function valueOf(text: string, type: Type, stored: Values): Values[number] {
+  if (type === 'number' && Number.isFinite(Number(text))) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  if (type !== 'any' && type !== 'array') return text;
+  return stored.find((value) => typeof value !== 'string' && String(value) === text) ?? text;
+}
+
+/** Writes values as text that `readAllowedValues` reads as the same values, if they are stored. */
+export function writeAllowedValues(values: Values | null | undefined, type: Type): string {
+  const written = (value: Values[number]): string => {
+    const text = String(value);
+    if (typeof value !== 'string') return text;
+    const read = readAllowedValues(text, type, values);
+    // A text field drops line breaks.
+    return read?.length === 1 && read[0] === value && !/[\r\n]/.test(value) ? text : JSON.stringify(value);
+  };
+  return (values ?? []).map(written).join(', ');
+}

@@ -49,11 +49,12 @@ type PropertyRowProps = {
 
 function PropertyRow({ property, place, onChange }: PropertyRowProps): ReactElement {
   const { name, type, isRequired, allowedValues } = property;
-  const [values, setValues] = useState(writeAllowedValues(allowedValues));
-  const change = (changed: Partial<PlannedProperty>, text = values): void => {
-    const next = { ...property, ...changed };
-    onChange({ ...next, allowedValues: next.type === 'object' ? null : readAllowedValues(text, next.type) });
-  };
+  const [stored] = useState(allowedValues);
+  const [values, setValues] = useState(() => writeAllowedValues(stored, type));
+  const change = (changed: Partial<PlannedProperty>): void => onChange({ ...property, ...changed });
+  // Only an edit of the type or the values reads the text, so that no other edit changes the values.
+  const allowedAs = (next: PlannedProperty['type'], text: string): ReturnType<typeof readAllowedValues> =>
+    next === 'object' ? null : readAllowedValues(text, next, stored);
   return (
     <>
       <Field label={`Property ${place}`}>
@@ -73,7 +74,10 @@ function PropertyRow({ property, place, onChange }: PropertyRowProps): ReactElem
           <select
             {...ids}
             value={type}
-            onChange={(event) => change({ type: event.target.value as PlannedProperty['type'] })}
+            onChange={(event) => {
+              const next = event.target.value as PlannedProperty['type'];
+              change({ type: next, allowedValues: allowedAs(next, values) });
+            }}
           >
             {types.map((one) => (
               <option key={one}>{one}</option>
@@ -82,7 +86,7 @@ function PropertyRow({ property, place, onChange }: PropertyRowProps): ReactElem
         )}
       </Field>
       <Check label="Required" checked={isRequired} onChange={(required) => change({ isRequired: required })} />
-      <Field label="Allowed values" hint="Separated by commas. Leave empty for any value.">
+      <Field label="Allowed values" hint='Separated by commas; "a, b" is one value. Leave empty for any.'>
         {(ids) => (
           <input
             {...ids}
@@ -90,7 +94,7 @@ function PropertyRow({ property, place, onChange }: PropertyRowProps): ReactElem
             value={type === 'object' ? '' : values}
             onChange={(event) => {
               setValues(event.target.value);
-              change({}, event.target.value);
+              change({ allowedValues: allowedAs(type, event.target.value) });
             }}
           />
         )}

@@ -998,6 +998,31 @@ test('tracking plan: a planned event is written with its properties, tried, and 
   expect(await showsText(page, 'event_properties.currency: AAA')).toBe(true);
 });
 
+test('tracking plan: an edit of a planned property keeps its allowed values with their types', async () => {
+  const { client } = account;
+  const properties = [
+    { name: 'sizes', type: 'array', isRequired: false, description: null, allowedValues: [1, 2] },
+    { name: 'flag', type: 'any', isRequired: false, description: null, allowedValues: [1, true] },
+    { name: 'clerk', type: 'string', isRequired: false, description: null, allowedValues: ['Smith, John'] },
+  ];
+  const { id } = await client.api('POST', 'collections/dataGovernanceEvents', { name: 'Sizes Chosen', properties });
+  await open(`/tracking-plan/events/${String(id)}`, 'Add a property');
+  for (const place of [0, 1, 2]) await page.getByLabel('Required').nth(place).check();
+  const values = page.getByLabel('Allowed values', { exact: true });
+  await values.nth(0).fill(`${await values.nth(0).inputValue()}, L`);
+  await values.nth(2).fill(`${await values.nth(2).inputValue()}, Ann`);
+  await press('Save in the draft');
+  await waitForText(page, 'Saved in the draft.');
+  const path = `collections/dataGovernanceEvents/${String(id)}`;
+  const { properties: saved } = await client.api('GET', path);
+  expect(saved).toMatchObject([
+    { isRequired: true, allowedValues: [1, 2, 'L'] },
+    { isRequired: true, allowedValues: [1, true] },
+    { isRequired: true, allowedValues: ['Smith, John', 'Ann'] },
+  ]);
+  await client.api('DELETE', path);
+});
+
 test('rules: a purpose keeps its consent signals, and a new allowed event shows which destinations would not get it', async () => {
   await open('/rules/new-purpose', 'Partner postback');
   await page.getByLabel('Name', { exact: true }).fill('personalisation');
