@@ -9,7 +9,7 @@ import { SettingForm } from './setting-form.tsx';
 
 /** Settings of the account that are not versioned. */
 export function AccountPage(): ReactElement {
-  const query = useRead<Account>('/account');
+  const query = useRead<Account>('/account', { isEdited: true });
   const mayChange = useScope('account:update');
   const account = query.data;
   return (

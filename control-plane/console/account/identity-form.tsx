@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
-import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Account } from '../api/types.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
+import { useSave } from '../forms/use-save.ts';
 
 type Identity = Account['identity'];
 
@@ -49,7 +49,8 @@ export function IdentityForm({
   const [values, setValues] = useState<Identity>(identity);
   const [blocked, setBlocked] = useState(identity.blockedValues.join('\n'));
   const set = (change: Partial<Identity>): void => setValues({ ...values, ...change });
-  const save = useChange((changed: Identity) => request<Account>('PATCH', '/account', { identity: changed }));
+  const edited: Identity = { ...values, blockedValues: linesOf(blocked) };
+  const save = useSave(edited, (changed) => request<Account>('PATCH', '/account', { identity: changed }));
   const limit = ({ name, label, max, hint }: Limit): ReactElement => (
     <Field label={label} hint={hint}>
       {(ids) => (
@@ -66,12 +67,7 @@ export function IdentityForm({
     </Field>
   );
   return (
-    <EditForm
-      className="wide"
-      values={[values, blocked]}
-      save={save}
-      onSubmit={() => save.mutate({ ...values, blockedValues: linesOf(blocked) })}
-    >
+    <EditForm className="wide" values={[values, blocked]} save={save} onSubmit={() => save.mutate(edited)}>
       {limit({
         name: 'externalIdsMax',
         label: 'External ids per visitor',

@@ -8,6 +8,8 @@ export type ReadOptions = {
   /** Time between two reads, in ms; undefined if the data is read only once. */
   readonly everyMs?: number;
   readonly enabled?: boolean;
+  /** True if a form starts with the data: what an earlier page read may have been reverted since, and is not shown. */
+  readonly isEdited?: boolean;
 };
 
 export type ListOptions = ReadOptions & {
@@ -16,12 +18,16 @@ export type ListOptions = ReadOptions & {
 };
 
 /** Reads `path`. `data` of the result is the reply, undefined while it loads. */
-export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOptions = {}): UseQueryResult<Reply> {
+export function useRead<Reply>(
+  path: string,
+  { everyMs, enabled = true, isEdited = false }: ReadOptions = {},
+): UseQueryResult<Reply> {
   const { current } = useAccounts();
   return useQuery<Reply>({
-    queryKey: [current?.accountId, path],
+    queryKey: [current?.accountId, path, ...editedKey(isEdited)],
     queryFn: () => request<Reply>('GET', path),
     enabled,
+    ...(isEdited ? { gcTime: 0 } : {}),
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
   });
 }
@@ -32,17 +38,18 @@ export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOp
  */
 export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   path: string,
-  { everyMs, enabled = true, keepsPrevious = false }: ListOptions = {},
+  { everyMs, enabled = true, keepsPrevious = false, isEdited = false }: ListOptions = {},
 ): UseInfiniteQueryResult<{ readonly pages: readonly Reply[] }> & { readonly entities: readonly Entity[] } {
   const { current } = useAccounts();
   const join = path.includes('?') ? '&' : '?';
   const query = useInfiniteQuery<Reply, Error, InfiniteData<Reply, string | null>, unknown[], string | null>({
-    queryKey: [current?.accountId, path, 'list'],
+    queryKey: [current?.accountId, path, 'list', ...editedKey(isEdited)],
     queryFn: ({ pageParam }) =>
       request<Reply>('GET', pageParam === null ? path : `${path}${join}cursor=${encodeURIComponent(pageParam)}`),
     initialPageParam: null,
     getNextPageParam: ({ pagination }) => pagination.nextCursor,
     enabled,
+    ...(isEdited ? { gcTime: 0 } : {}),
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
     ...(everyMs === undefined
       ? {}
@@ -50,6 +57,9 @@ export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   });
   return { ...query, entities: query.data?.pages.flatMap(({ entities }) => entities) ?? [] };
 }
+
+/** A key of its own, because data is kept as long as any of its readers keeps it. */
+const editedKey = (isEdited: boolean): readonly string[] => (isEdited ? ['edited'] : []);
 
 /** A request that changes data. If it succeeds, the data shown is read again. */
 export function useChange<Input, Reply>(

@@ -16,8 +16,8 @@ import { VariantsCard } from './variants-card.tsx';
 /** One experiment: status, results, variants, audience. */
 export function ExperimentPage(): ReactElement {
   const { id = '' } = useParams();
-  const query = useRead<Experiment>(`/collections/experiments/${id}`);
-  const variants = useList<Variant>(`/collections/experimentVariants?experimentId=${id}&limit=100`);
+  const query = useRead<Experiment>(`/collections/experiments/${id}`, { isEdited: true });
+  const variants = useList<Variant>(`/collections/experimentVariants?experimentId=${id}&limit=100`, { isEdited: true });
   const experiment = query.data;
   // Sorted as visitors are divided among the variants: by id, the control last.
   const ordered = variants.entities.toSorted(
@@ -44,7 +44,7 @@ export function ExperimentPage(): ReactElement {
           <div className="columns">
             <div className="stack parts">
               <Waiting query={variants} />
-              {variants.isSuccess ? <VariantsCard experiment={experiment} variants={ordered} /> : null}
+              {variants.isSuccess ? <VariantsCard key={id} experiment={experiment} variants={ordered} /> : null}
               <AskCard experimentKey={experiment.key} />
             </div>
             <SetupCard key={id} experiment={experiment} />

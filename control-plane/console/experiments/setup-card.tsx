@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { useScope } from '../api/accounts.ts';
-import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
+import { useSave } from '../forms/use-save.ts';
 import type { Experiment, QueryRule } from './experiment.ts';
 import { PercentField } from './percent-field.tsx';
 
@@ -30,21 +30,19 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
   const [metric, setMetric] = useState(experiment.primaryMetric?.event ?? '');
   const [patterns, setPatterns] = useState(experiment.urlPatterns.join('\n'));
   const [rules, setRules] = useState(experiment.queryRules);
-  const save = useChange((body: object) =>
-    request<Experiment>('PATCH', `/collections/experiments/${experiment.id}`, body),
-  );
-  const submit = (): void => {
-    save.mutate({
-      name,
-      description: description === '' ? null : description,
-      trafficAllocation: traffic,
-      primaryMetric: metric === '' ? null : { event: metric },
-      urlPatterns: patterns.split('\n').filter((pattern) => pattern.trim() !== ''),
-      queryRules: rules.map(({ parameter, operator, value }) =>
-        takesNone.has(operator) ? { parameter, operator } : { parameter, operator, value: value ?? '' },
-      ),
-    });
+  const fields = {
+    name,
+    description: description === '' ? null : description,
+    trafficAllocation: traffic,
+    primaryMetric: metric === '' ? null : { event: metric },
+    urlPatterns: patterns.split('\n').filter((pattern) => pattern.trim() !== ''),
+    queryRules: rules.map(({ parameter, operator, value }) =>
+      takesNone.has(operator) ? { parameter, operator } : { parameter, operator, value: value ?? '' },
+    ),
   };
+  const save = useSave(fields, (changed) =>
+    request<Experiment>('PATCH', `/collections/experiments/${experiment.id}`, changed),
+  );
   const change = (index: number, changed: Partial<QueryRule>): void =>
     setRules(rules.map((rule, place) => (place === index ? { ...rule, ...changed } : rule)));
   return (
@@ -53,7 +51,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
         className="wide"
         values={[name, description, traffic, metric, patterns, rules]}
         save={save}
-        onSubmit={submit}
+        onSubmit={() => save.mutate(fields)}
       >
         <Field label="Name">
           {(ids) => (

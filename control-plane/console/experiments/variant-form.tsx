@@ -6,6 +6,7 @@ import { request } from '../api/request.ts';
 import { ErrorNote } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
+import { useSave } from '../forms/use-save.ts';
 import { shareOfControl } from './experiment.ts';
 import type { Experiment, Variant } from './experiment.ts';
 import { PercentField } from './percent-field.tsx';
@@ -33,27 +34,24 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
     Object.entries(variant?.properties ?? {}).map(([own, value]) => ({ name: own, value })),
   );
   const path = '/collections/experimentVariants';
-  const save = useChange((body: object) =>
+  const given = properties.filter((property) => property.name !== '');
+  const fields = {
+    name,
+    redirect: redirect === '' ? null : redirect,
+    properties: Object.fromEntries(given.map((property) => [property.name, property.value])),
+  };
+  const save = useSave(fields, (changed, all) =>
     variant === undefined
-      ? request('POST', path, { ...body, experimentId: experiment.id, isControl, weight: isControl ? null : weight })
-      : request('PATCH', `${path}/${variant.id}`, body),
+      ? request('POST', path, { ...all, experimentId: experiment.id, isControl, weight: isControl ? null : weight })
+      : request('PATCH', `${path}/${variant.id}`, changed),
   );
   const remove = useChange(() => request('DELETE', `${path}/${variant?.id ?? ''}`));
-  const submit = (): void => {
-    const given = properties.filter((property) => property.name !== '');
-    const body = {
-      name,
-      redirect: redirect === '' ? null : redirect,
-      properties: Object.fromEntries(given.map((property) => [property.name, property.value])),
-    };
-    save.mutate(body, { onSuccess: onDone });
-  };
   return (
     <EditForm
       className="wide inset"
       values={[name, isControl, weight, redirect, properties]}
       save={save}
-      onSubmit={submit}
+      onSubmit={() => save.mutate(fields, { onSuccess: onDone })}
     >
       <Field label="Variant name">
         {(ids) => (

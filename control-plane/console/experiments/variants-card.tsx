@@ -46,13 +46,7 @@ export function VariantsCard({ experiment, variants }: VariantsCardProps): React
           <p>Add the control first (what visitors get today), then the variants to compare with it.</p>
         </Empty>
       ) : (
-        <Weights
-          // The form restarts when a variant is added or removed.
-          key={variants.map(({ id }) => id).join()}
-          variants={variants}
-          isEnded={isEnded}
-          onEdit={(id) => setOpen(open === id ? undefined : id)}
-        />
+        <Weights variants={variants} isEnded={isEnded} onEdit={(id) => setOpen(open === id ? undefined : id)} />
       )}
       {edited === undefined ? null : (
         <VariantForm
@@ -75,10 +69,12 @@ type WeightsProps = {
 
 function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
   const mayChange = useScope('experimentVariants:update') && !isEnded;
-  const [weights, setWeights] = useState(() => new Map(variants.map(({ id, weight }) => [id, weight ?? 0])));
-  const weighed = variants.map((variant) => ({ ...variant, weight: weights.get(variant.id) ?? 0 }));
+  // Only edited weights, so that the others follow the stored variants.
+  const [edited, setEdited] = useState<ReadonlyMap<string, number>>(new Map());
+  const [saved, setSaved] = useState(edited);
+  const weighed = variants.map((variant) => ({ ...variant, weight: edited.get(variant.id) ?? variant.weight ?? 0 }));
   const changed = weighed.filter(
-    ({ isControl, weight }, index) => !isControl && weight !== (variants[index]?.weight ?? 0),
+    ({ id, isControl, weight }, index) => !isControl && weight !== (saved.get(id) ?? variants[index]?.weight ?? 0),
   );
   const left = shareOfControl(weighed);
   const save = useChange(async () => {
@@ -89,9 +85,16 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
     for (const { id, weight } of changed.toSorted((a, b) => growth(a) - growth(b))) {
       await request('PATCH', `/collections/experimentVariants/${id}`, { weight });
     }
+    setSaved(edited);
   });
   return (
-    <EditForm className="wide" values={[...weights]} save={save} onSubmit={() => save.mutate(undefined)}>
+    <EditForm
+      className="wide"
+      values={changed.map(({ id, weight }) => [id, weight])}
+      save={save}
+      startsAgain
+      onSubmit={() => save.mutate(undefined)}
+    >
       <Shares shares={weighed.map(({ isControl, weight }) => (isControl ? Math.max(0, left) : weight))} />
       <ul className="variants">
         {weighed.map(({ id, name, isControl, weight }, index) => (
@@ -114,7 +117,7 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
                   step={0.01}
                   disabled={!mayChange}
                   value={weight}
-                  onChange={(event) => setWeights(new Map(weights).set(id, event.target.valueAsNumber || 0))}
+                  onChange={(event) => setEdited(new Map(edited).set(id, event.target.valueAsNumber || 0))}
                 />
                 %
               </label>

@@ -19,7 +19,9 @@ import { newRuleId } from './use-trial.ts';
 
 /** Rules that stop events for several destinations, applied before any mapping. */
 export function DispatchRulesTab(): ReactElement {
-  const query = useList<Kept<DispatchRulesFields>>('/collections/globalDispatchCenters?limit=1');
+  const query = useList<Kept<DispatchRulesFields>>('/collections/globalDispatchCenters?limit=1', {
+    isEdited: true,
+  });
   const language = useRead<RuleLanguage>('/rules/language');
   const isReady = query.isSuccess && language.data !== undefined;
   const [stored] = query.entities;
@@ -38,11 +40,11 @@ type DispatchRulesFormProps = {
 };
 
 function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactElement {
-  const kept = useKept<DispatchRulesFields>('globalDispatchCenters', stored?.id);
   const tried = useTriedEvent();
   const [fields, setFields] = useState<DispatchRulesFields>(
     stored === undefined ? { name: null, isEnabled: true, categories: [] } : fieldsOf(stored),
   );
+  const kept = useKept('globalDispatchCenters', stored?.id, fields);
   const changeCategories = (categories: readonly Category[]): void => setFields({ ...fields, categories });
   const known = useKnownPaths();
   // A category without a name is not tried, because it cannot be saved.

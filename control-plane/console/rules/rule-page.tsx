@@ -1,14 +1,16 @@
 import { useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import { useParams } from 'react-router';
+import { useRead } from '../api/queries.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { KeptForm } from './kept-form.tsx';
 import type { Question } from './kept-form.tsx';
 import { fieldsOf } from './rule.ts';
+import type { Kept } from './rule.ts';
 import './rules.css';
-import { useKept } from './use-kept.ts';
-import type { KeptCollection, KeptRule } from './use-kept.ts';
+import { keptPath, useKept } from './use-kept.ts';
+import type { KeptCollection } from './use-kept.ts';
 
 /** The rule being edited. */
 export type RuleForm<Fields> = {
@@ -40,18 +42,20 @@ export type RulePageProps<Fields> = {
 /** The page of one rule, or of a new one. */
 export function RulePage<Fields extends { readonly name: string | null }>(props: RulePageProps<Fields>): ReactElement {
   const { id } = useParams();
-  const kept = useKept<Fields>(props.collection, id);
-  const stored = kept.query.data;
+  const query = useRead<Kept<Fields>>(keptPath(props.collection, id ?? ''), {
+    enabled: id !== undefined,
+    isEdited: true,
+  });
+  const stored = query.data;
   return (
     <Page title={id === undefined ? props.newTitle : (stored?.name ?? id)} lead={props.lead} back={props.list}>
-      {id === undefined ? null : <Waiting query={kept.query} />}
+      {id === undefined ? null : <Waiting query={query} />}
       {id === undefined || stored !== undefined ? (
         <StoredRule
           // The form restarts when another rule is opened.
           key={id ?? ''}
           {...props}
           id={id}
-          kept={kept}
           initial={stored === undefined ? props.empty : fieldsOf<Fields>(stored)}
         />
       ) : null}
@@ -62,12 +66,12 @@ export function RulePage<Fields extends { readonly name: string | null }>(props:
 
 type StoredRuleProps<Fields> = RulePageProps<Fields> & {
   readonly id: string | undefined;
-  readonly kept: KeptRule<Fields>;
   readonly initial: Fields;
 };
 
-function StoredRule<Fields>(props: StoredRuleProps<Fields>): ReactElement {
-  const { id, kept, initial, noun, list, pathOf, form, beside, ask } = props;
+function StoredRule<Fields extends object>(props: StoredRuleProps<Fields>): ReactElement {
+  const { collection, id, initial, noun, list, pathOf, form, beside, ask } = props;
+  const kept = useKept(collection, id, initial);
   const [fields, setFields] = useState(initial);
   const written: RuleForm<Fields> = { id, fields, change: (changed) => setFields({ ...fields, ...changed }) };
   const card = (

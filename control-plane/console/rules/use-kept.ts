@@ -1,7 +1,8 @@
-import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query';
+import type { UseMutationResult } from '@tanstack/react-query';
 import { useScope } from '../api/accounts.ts';
-import { useChange, useRead } from '../api/queries.ts';
+import { useChange } from '../api/queries.ts';
 import { request } from '../api/request.ts';
+import { useSave } from '../forms/use-save.ts';
 import type { Kept } from './rule.ts';
 
 export type KeptCollection =
@@ -13,23 +14,32 @@ export type KeptCollection =
   | 'dataGovernanceEvents';
 
 export type KeptRule<Fields> = {
-  readonly query: UseQueryResult<Kept<Fields>>;
   readonly mayChange: boolean;
   readonly mayRemove: boolean;
   readonly save: UseMutationResult<Kept<Fields>, Error, Fields>;
   readonly remove: UseMutationResult<unknown, Error, undefined>;
 };
 
-/** Reads, saves and removes a rule of the draft; without an id, saving creates a new rule. */
-export function useKept<Fields>(collection: KeptCollection, id: string | undefined): KeptRule<Fields> {
-  const path = `/collections/${collection}`;
-  const one = `${path}/${encodeURIComponent(id ?? '')}`;
-  const query = useRead<Kept<Fields>>(one, { enabled: id !== undefined });
+/** The path of one rule of the draft. */
+export const keptPath = (collection: KeptCollection, id: string): string =>
+  `/collections/${collection}/${encodeURIComponent(id)}`;
+
+/**
+ * Saves and removes a rule of the draft that its form began with as `initial`; without an id, saving creates a new rule.
+ */
+export function useKept<Fields extends object>(
+  collection: KeptCollection,
+  id: string | undefined,
+  initial: Fields,
+): KeptRule<Fields> {
+  const one = keptPath(collection, id ?? '');
   const mayChange = useScope(`${collection}:${id === undefined ? 'create' : 'update'}`);
   const mayRemove = useScope(`${collection}:delete`) && id !== undefined;
-  const save = useChange((fields: Fields) =>
-    id === undefined ? request<Kept<Fields>>('POST', path, fields) : request<Kept<Fields>>('PATCH', one, fields),
+  const save = useSave(initial, (changed, fields) =>
+    id === undefined
+      ? request<Kept<Fields>>('POST', `/collections/${collection}`, fields)
+      : request<Kept<Fields>>('PATCH', one, changed),
   );
   const remove = useChange((_none: undefined) => request('DELETE', one));
-  return { query, mayChange, mayRemove, save, remove };
+  return { mayChange, mayRemove, save, remove };
 }

@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { useScope } from '../api/accounts.ts';
-import { useChange, useRead } from '../api/queries.ts';
+import { useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Account } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
+import { useSave } from '../forms/use-save.ts';
 import { actionWords } from './plan-words.tsx';
 import type { PlanAction, PlanSeverity } from './plan-words.tsx';
 
@@ -15,7 +16,7 @@ type Settings = Pick<Account, 'unknownEvents' | 'unknownProperties'>;
 
 /** A form for the actions on events and properties that the plan does not list. */
 export function UnknownCard(): ReactElement {
-  const query = useRead<Account>('/account');
+  const query = useRead<Account>('/account', { isEdited: true });
   return (
     <Card title="Not in the plan">
       <Waiting query={query} />
@@ -27,13 +28,10 @@ export function UnknownCard(): ReactElement {
 function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement {
   const mayChange = useScope('account:update');
   const [{ unknownEvents, unknownProperties }, setSettings] = useState<Settings>(initial);
-  const save = useChange((settings: Settings) => request<Account>('PATCH', '/account', settings));
+  const settings = { unknownEvents, unknownProperties };
+  const save = useSave(settings, (changed) => request<Account>('PATCH', '/account', changed));
   return (
-    <EditForm
-      values={[unknownEvents, unknownProperties]}
-      save={save}
-      onSubmit={() => save.mutate({ unknownEvents, unknownProperties })}
-    >
+    <EditForm values={settings} save={save} onSubmit={() => save.mutate(settings)}>
       <p className="soft">Applies once a planned event is Approved. Takes effect when you save, without publishing.</p>
       <div className="inline">
         <ActionField

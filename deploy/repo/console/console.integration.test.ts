@@ -852,6 +852,25 @@ test('account: identity settings are shown and changed, and are live at once', a
   expect(await page.getByLabel('External ids per visitor').inputValue()).toBe('2');
 });
 
+test('account: a form opens with the stored settings, even if this tab remembers others', async () => {
+  const emails = page.getByLabel('E-mail addresses per visitor');
+  await open('/account', 'Blocked identifiers');
+  await emails.fill('20');
+  await press('Save');
+  await waitForText(page, 'Saved and live.');
+  await page.getByRole('link', { name: 'Audit', exact: true }).click();
+  await waitForText(page, 'Who changed, published or read what');
+  await account.client.api('PATCH', 'account', { identity: { emailsMax: 30 } });
+  await page.getByRole('link', { name: 'Account', exact: true }).click();
+  expect(await emails.inputValue()).toBe('30');
+  await account.client.api('PATCH', 'account', { identity: { userIdsMax: 40 } });
+  await emails.fill('50');
+  await press('Save');
+  await waitForText(page, 'Saved and live.');
+  const { identity } = await account.client.api('GET', 'account');
+  expect(identity).toMatchObject({ emailsMax: 50, userIdsMax: 40 });
+});
+
 test('keys: a key is created, shown once, and revoked', async () => {
   await open('/keys', 'bootstrap');
   await press('Create a key');
@@ -953,6 +972,35 @@ test('rules: a mapping is tried on an event while being edited, by conditions an
   await press('Remove', true);
   await press('Remove from the draft');
   await page.waitForURL('**/rules');
+});
+
+test('rules: a rule that was changed elsewhere opens with its stored fields, and a form saves only the fields that were edited', async () => {
+  const { client } = account;
+  const rule = { name: 'As stored', destinationId: account.healthyId, action: 'stop', mappings: [], isEnabled: false };
+  const { id } = await client.api('POST', 'collections/mappings', rule);
+  const path = `collections/mappings/${String(id)}`;
+  const name = page.getByLabel('Name', { exact: true });
+  const nameStored = async (): Promise<unknown> => (await client.api('GET', path))['name'];
+  await open('/rules', 'As stored');
+  await page.getByRole('link', { name: 'As stored' }).click();
+  await name.fill('Edited');
+  await press('Save in the draft');
+  await waitForText(page, 'Saved in the draft.');
+  await page.getByRole('link', { name: '← Rules' }).click();
+  // Undone on another page or by a colleague, while this tab remembers the edited rule.
+  await client.api('PATCH', path, { name: 'As stored' });
+  await page.getByRole('link', { name: 'Edited' }).click();
+  expect(await name.inputValue()).toBe('As stored');
+  await client.api('PATCH', path, { priority: 7 });
+  await name.fill('Edited again');
+  await press('Save in the draft');
+  await expect.poll(nameStored).toBe('Edited again');
+  expect(await client.api('GET', path)).toMatchObject({ priority: 7 });
+  // Compared with the fields saved last, not with those that the form began with.
+  await name.fill('As stored');
+  await press('Save in the draft');
+  await expect.poll(nameStored).toBe('As stored');
+  await client.api('DELETE', path);
 });
 
 test('tracking plan: the draft is tried on recent events, and a quarantined event is released and judged again', async () => {
@@ -1070,6 +1118,42 @@ test('experiments: an experiment is prepared, started, given to visitors, and en
   await page.getByLabel('Every visitor gets').selectOption({ label: 'Green' });
   await press('End with this variant');
   await waitForText(page, 'every visitor gets');
+});
+
+test('experiments: a new variant does not discard typed weights, and forms save only the fields that were edited', async () => {
+  const { client } = account;
+  const { id } = await client.api('POST', 'collections/experiments', { name: 'Typed weights', key: 'typed-weights' });
+  const add = async (fields: object): Promise<string> =>
+    String((await client.api('POST', 'collections/experimentVariants', { experimentId: id, ...fields }))['id']);
+  const controlId = await add({ name: 'Today', isControl: true });
+  const blueId = await add({ name: 'Blue', weight: 30 });
+  const redId = await add({ name: 'Red', weight: 30 });
+  await open(`/experiments/${String(id)}`, 'the remainder');
+  await page.getByLabel('Weight of Blue').fill('20');
+  await press('Add a variant');
+  await page.getByLabel('Variant name').fill('White');
+  await page.getByLabel('Weight, in percent').fill('10');
+  await page.getByRole('button', { name: 'Add it', exact: true }).click();
+  await page.getByLabel('Weight of White').waitFor();
+  expect(await page.getByLabel('Weight of Blue').inputValue()).toBe('20');
+  await client.api('PATCH', `collections/experimentVariants/${redId}`, { weight: 35 });
+  await client.api('PATCH', `collections/experiments/${String(id)}`, { trafficAllocation: 60 });
+  await press('Save the weights');
+  await waitForText(page, 'Saved in the draft');
+  const audience = page.getByRole('region', { name: 'Audience' });
+  await audience.getByLabel('Name').fill('Renamed by hand');
+  await audience.getByRole('button', { name: 'Save in the draft' }).click();
+  await page.getByRole('heading', { name: 'Renamed by hand' }).waitFor();
+  const weightOf = async (one: string): Promise<unknown> =>
+    (await client.api('GET', `collections/experimentVariants/${one}`))['weight'];
+  expect([await weightOf(blueId), await weightOf(redId)]).toEqual([20, 35]);
+  expect(await client.api('GET', `collections/experiments/${String(id)}`)).toMatchObject({ trafficAllocation: 60 });
+  const { entities } = await client.api('GET', `collections/experimentVariants?experimentId=${String(id)}`);
+  for (const one of entities as readonly { readonly id: string }[]) {
+    if (one.id !== controlId) await client.api('DELETE', `collections/experimentVariants/${one.id}`);
+  }
+  await client.api('DELETE', `collections/experimentVariants/${controlId}`);
+  await client.api('DELETE', `collections/experiments/${String(id)}`);
 });
 
 test('experiments: results show significant differences, and warn if visitors are not divided by the weights', async () => {
