@@ -57,7 +57,7 @@ export function DestinationPage(): ReactElement {
             <Routes>
               <Route index element={<HealthTab destination={destination} />} />
               <Route path="delivery" element={<DeliveryTab destination={destination} />} />
-              <Route path="settings" element={<SettingsTab destination={destination} />} />
+              <Route path="settings" element={<SettingsTab id={id} />} />
               <Route path="test" element={<TestTab destination={destination} />} />
               <Route path="dead-letters" element={<DeadLettersTab destination={destination} />} />
             </Routes>

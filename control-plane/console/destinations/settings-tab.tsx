@@ -12,14 +12,29 @@ import { EditForm } from '../forms/edit-form.tsx';
 import { JsonForm } from '../forms/json-form.tsx';
 import { NamedChecks } from '../forms/named-checks.tsx';
 import { changedSettings, settingsForm } from '../forms/settings-schema.ts';
+import { useSave } from '../forms/use-save.ts';
 
 /** The settings of a destination in the draft. */
-export function SettingsTab({ destination }: { readonly destination: Destination }): ReactElement {
+export function SettingsTab({ id }: { readonly id: string }): ReactElement {
+  const query = useRead<Destination>(`/destinations/${id}`, { isEdited: true });
+  return (
+    <>
+      <Waiting query={query} />
+      {query.data === undefined ? null : <StoredSettings key={id} destination={query.data} />}
+    </>
+  );
+}
+
+function StoredSettings({ destination }: { readonly destination: Destination }): ReactElement {
   const types = useRead<{ readonly entities: readonly DestinationType[] }>('/destinations/types');
   const mayUpdate = useScope('destination:update');
-  const save = useChange((body: object) => request<Destination>('PATCH', `/destinations/${destination.id}`, body));
+  const save = useChange((settings: JsonObject) =>
+    request<Destination>('PATCH', `/destinations/${destination.id}`, { settings }),
+  );
+  // The destination that the form began with: when it was opened, or saved last.
+  const [begun, setBegun] = useState(destination);
   const kind = types.data?.entities.find(({ id }) => id === destination.type);
-  const stored = destination.settings ?? {};
+  const stored = begun.settings ?? {};
   const form = kind === undefined ? undefined : settingsForm(kind, stored);
   return (
     <>
@@ -42,14 +57,14 @@ export function SettingsTab({ destination }: { readonly destination: Destination
         {kind === undefined || form === undefined ? null : (
           <Card title={kind.label} aside={<a href={guideOf(kind.id)}>Guide to its settings and events</a>}>
             <JsonForm
-              // After a change of the destination the form restarts with the stored values.
-              key={destination.updatedAt ?? destination.createdAt}
+              // Only its own save restarts the form: another change of the destination must not discard what is typed.
+              key={begun.updatedAt ?? begun.createdAt}
               {...form}
               action="Save in the draft"
               error={save.error}
               save={save}
               isBusy={save.isPending || !mayUpdate}
-              onSubmit={(values: JsonObject) => save.mutate({ settings: changedSettings(kind, stored, values) })}
+              onSubmit={(values) => save.mutate(changedSettings(kind, stored, values), { onSuccess: setBegun })}
             />
           </Card>
         )}
@@ -66,14 +81,11 @@ function General({ destination }: { readonly destination: Destination }): ReactE
   const mayUpdate = useScope('destination:update');
   const [name, setName] = useState(destination.name ?? '');
   const [limited, setLimited] = useState<readonly string[]>(destination.limitedToSourceIds ?? []);
-  const save = useChange((body: object) => request<Destination>('PATCH', `/destinations/${destination.id}`, body));
+  const fields = { name, limitedToSourceIds: limited.length === 0 ? null : limited };
+  const save = useSave(fields, (changed) => request<Destination>('PATCH', `/destinations/${destination.id}`, changed));
   return (
     <Card title="Name and sources">
-      <EditForm
-        values={[name, limited]}
-        save={save}
-        onSubmit={() => save.mutate({ name, limitedToSourceIds: limited.length === 0 ? null : limited })}
-      >
+      <EditForm values={fields} save={save} onSubmit={() => save.mutate(fields)}>
         <Field label="Name">
           {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>

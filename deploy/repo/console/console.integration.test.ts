@@ -418,6 +418,37 @@ test('destinations: a destination is added, configured, tested, published, turne
   await page.waitForURL('**/destinations');
 });
 
+test('destinations: another change does not discard typed settings, and a form saves only the fields that were edited', async () => {
+  const { client, sourceId } = account;
+  const settings = { httpDestinationUrl: `${stack.credentials.sink}/stored`, method: 'POST' };
+  const { id } = await client.api('POST', 'destinations', { name: 'As stored', type: 'HTTPDestination', settings });
+  const read = (): Promise<unknown> => client.api('GET', `destinations/${String(id)}`);
+  await open(`/destinations/${String(id)}/settings`, 'Signing secret');
+  const url = page.getByRole('textbox', { name: /^URL/ });
+  const general = page.getByRole('region', { name: 'Name and sources' });
+  const typed = `${stack.credentials.sink}/typed`;
+  await url.fill(typed);
+  await general.getByLabel('Name').fill('Renamed by hand');
+  await client.api('PATCH', `destinations/${String(id)}`, {
+    limitedToSourceIds: [sourceId],
+    settings: { method: 'PUT' },
+  });
+  await general.getByRole('button', { name: 'Save in the draft' }).click();
+  await page.getByRole('heading', { name: 'Renamed by hand' }).waitFor();
+  expect(await url.inputValue()).toBe(typed);
+  await press('Disable');
+  await page.getByRole('button', { name: 'Enable' }).waitFor();
+  expect(await url.inputValue()).toBe(typed);
+  await press('Save in the draft');
+  await waitForText(page, 'Takes effect when you publish');
+  expect(await read()).toMatchObject({
+    name: 'Renamed by hand',
+    limitedToSourceIds: [sourceId],
+    settings: { httpDestinationUrl: typed, method: 'PUT' },
+  });
+  await client.api('DELETE', `destinations/${String(id)}`);
+});
+
 test("destinations: why events were rejected is shown by message, with the platform's answer on the dead letter and the event", async () => {
   await open(`/destinations/${account.refusingId}`, 'missing_click_id');
   await page.getByRole('link', { name: 'Dead letters with this message' }).first().click();
