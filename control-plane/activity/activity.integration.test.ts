@@ -103,6 +103,30 @@ test('activity: counts events by source as gateways report them, counts test eve
   expect((await client.get('/activity?range=1y')).status).toBe(400);
 });
 
+test('activity: a source counts as used once an event of it was stored, and not after a refused request', async () => {
+  const { health } = await openBuckets(plane.log, 1);
+  const nowMs = Date.now();
+  const [minute, hour] = [Math.floor(nowMs / 60_000), Math.floor(nowMs / 3_600_000)];
+  const add = async (stored: number, test: number, refused: number, hoursAgo = 0): Promise<void> => {
+    const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+    const counts = [stored, test, 0, refused, 0, 0] as const;
+    const step = {
+      minutes: hoursAgo === 0 ? [[minute, ...counts] as const] : [],
+      hours: [[hour - hoursAgo, ...counts] as const],
+    };
+    const record = { lastTriggeredAt: nowMs, lastInvalid: null, ...step };
+    await health.put(sourceKey(source.id, 'gateway-1'), encodeSourceRecord(record));
+  };
+  const totals = async () => (await client.get('/activity?range=15m')).body.totals;
+  await add(0, 0, 4);
+  await expect.poll(async () => (await totals()).refused).toBe(4);
+  expect((await totals()).usedSources).toBe(0);
+  await add(0, 1, 0);
+  // Of an hour before the range.
+  await add(1, 0, 0, 20);
+  await expect.poll(async () => (await totals()).usedSources).toBe(2);
+});
+
 test('delivery: shows outcomes of events by name, rule and source, added up over several pipelines', async () => {
   const { body: shop } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
   const { body: partner } = await client.post('/sources', { name: 'Partner', type: 'NodejsApi' });

@@ -45,7 +45,10 @@ const activityReply = Type.Object({
       sources: count,
       liveSources: count,
       sendingSources: { ...count, description: 'Sources with events in the range.' },
-      usedSources: { ...count, description: 'Sources that ever received a request.' },
+      usedSources: {
+        ...count,
+        description: 'Sources of which an event was stored or delivered, test events included.',
+      },
       events: count,
       refused: count,
       destinations: count,

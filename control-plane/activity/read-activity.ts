@@ -8,7 +8,7 @@ import { firstStep, sumHealthSteps } from '../health/health-series.ts';
 import { longestLags } from '../health/lag-series.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import type { LogFigures } from '../health/log-figures.ts';
-import { sumCounts, sumSourceSteps } from '../health/source-series.ts';
+import { hasStoredEvent, sumCounts, sumSourceSteps } from '../health/source-series.ts';
 import type { LeaseCache } from '../publishing/publishing-service.ts';
 import { viewInvalid } from '../sources/source-view.ts';
 import { diffSnapshots } from '../versions/diff.ts';
@@ -94,6 +94,10 @@ export async function readActivity(services: ActivityServices, accountId: string
     };
   });
   const parts = planParts(live);
+  // The counts go back a week, so that a source without recent events counts by its last delivery.
+  const usedSources = sources.filter(
+    ({ id }) => hasStoredEvent(liveValues.sourceReports(id)) || liveValues.lastDispatchedAt(id) !== null,
+  ).length;
   const violations = broken.map((one) => ({ ...one, name: parts.get(one.rule)?.ruleName ?? one.rule }));
   const alive = [...leases.entries.values()].filter(
     ({ receivedAtMs }) => performance.now() - receivedAtMs < leaseTtlMs,
@@ -109,7 +113,7 @@ export async function readActivity(services: ActivityServices, accountId: string
     firstStepAt: new Date(firstStep(stepRange) * stepMs).toISOString(),
     stepMs,
     steps,
-    totals: totalsOf(sources, destinations, problems.length),
+    totals: { ...totalsOf(sources, destinations, problems.length), usedSources },
     problems: problems.slice(0, top),
     sources: top === undefined ? sources : sources.toSorted((a, b) => b.total - a.total).slice(0, top),
     destinations:
@@ -130,7 +134,6 @@ type SourceFigures = {
   readonly isLive: boolean;
   readonly total: number;
   readonly refused: Readonly<Record<string, number>>;
-  readonly lastTriggeredAt: string | null;
 };
 type DestinationFigures = {
   readonly isLive: boolean;
@@ -144,7 +147,6 @@ function totalsOf(sources: readonly SourceFigures[], destinations: readonly Dest
     sources: sources.length,
     liveSources: sources.filter(({ isLive }) => isLive).length,
     sendingSources: sources.filter(({ total }) => total > 0).length,
-    usedSources: sources.filter(({ lastTriggeredAt }) => lastTriggeredAt !== null).length,
     events: sum(sources.map(({ total }) => total)),
     refused: sum(sources.flatMap(({ refused }) => Object.values(refused))),
     destinations: destinations.length,

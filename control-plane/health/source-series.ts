@@ -23,6 +23,11 @@ export function sumSourceSteps(reports: readonly SourceRecord[], range: StepRang
   return sums.map(nameCounts);
 }
 
+/** Whether an event of the source was stored in the hours that gateways report, test events included. Pure. */
+export function hasStoredEvent(reports: readonly SourceRecord[]): boolean {
+  return reports.some(({ hours }) => hours.some(([, stored, test]) => stored + test > 0));
+}
+
 /** Outcomes of a source's events in all of these steps. */
 export function sumCounts(steps: readonly SourceCounts[]): SourceCounts {
   return nameCounts(sourceCounts.map((name) => steps.reduce((sum, step) => sum + step[name], 0)));

@@ -12,6 +12,11 @@ export type ReadOptions = {
   readonly isEdited?: boolean;
 };
 
+export type OneOptions<Reply> = ReadOptions & {
+  /** With `everyMs`: whether to read again after this reply; undefined before the first. */
+  readonly repeatsAfter?: (reply: Reply | undefined) => boolean;
+};
+
 export type ListOptions = ReadOptions & {
   /** Shows the previous list while the list of a new path loads. */
   readonly keepsPrevious?: boolean;
@@ -20,7 +25,7 @@ export type ListOptions = ReadOptions & {
 /** Reads `path`. `data` of the result is the reply, undefined while it loads. */
 export function useRead<Reply>(
   path: string,
-  { everyMs, enabled = true, isEdited = false }: ReadOptions = {},
+  { everyMs, enabled = true, isEdited = false, repeatsAfter = () => true }: OneOptions<Reply> = {},
 ): UseQueryResult<Reply> {
   const { current } = useAccounts();
   return useQuery<Reply>({
@@ -28,7 +33,7 @@ export function useRead<Reply>(
     queryFn: () => request<Reply>('GET', path),
     enabled,
     ...(isEdited ? { gcTime: 0 } : {}),
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(everyMs === undefined ? {} : { refetchInterval: ({ state }) => repeatsAfter(state.data) && everyMs }),
   });
 }
 

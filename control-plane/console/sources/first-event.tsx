@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useRef } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
@@ -9,7 +9,7 @@ import { ErrorNote, State } from '../design/feedback.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Ago } from '../design/time.tsx';
 
-/** The state of a source before its first event: not published, waiting, or just received. */
+/** The state of a source before its first event: not published, waiting, requested without an event, or just received. */
 export function FirstEvent({ source }: { readonly source: Source }): ReactElement | null {
   const waited = useRef(false);
   if (source.liveStatus === null) return <NotPublished />;
@@ -23,28 +23,50 @@ export function FirstEvent({ source }: { readonly source: Source }): ReactElemen
       </div>
     );
   }
-  return waited.current ? <Arrived source={source} at={source.lastTriggeredAt} /> : null;
+  return waited.current ? <Requested source={source} at={source.lastTriggeredAt} /> : null;
 }
 
-function Arrived({ source, at }: { readonly source: Source; readonly at: string }): ReactElement {
+const readEveryMs = 2_000;
+/** How long an event may take from its request to the list of events. */
+const waitMs = 60_000;
+
+/** A request alone is not an event: it may have been refused, or have read settings. */
+function Requested({ source, at }: { readonly source: Source; readonly at: string }): ReactElement {
   const mayList = useScope('event:list');
-  // The recent-events view is written only twice a second, so it might not contain the event yet.
-  const events = useRead<Page<RecentEvent>>(`/events?sourceId=${source.id}&limit=1`, { enabled: mayList });
+  // Measured here, because the clock of the browser may differ from the server's.
+  const requested = useRef({ at: '', seenAtMs: 0 });
+  if (requested.current.at !== at) requested.current = { at, seenAtMs: performance.now() };
+  const events = useRead<Page<RecentEvent>>(`/events?sourceId=${source.id}&limit=1`, {
+    enabled: mayList,
+    everyMs: readEveryMs,
+    repeatsAfter: (page) =>
+      (page?.entities.length ?? 0) === 0 && performance.now() - requested.current.seenAtMs < waitMs,
+  });
   const event = events.data?.entities[0];
-  const { dataUpdatedAt, refetch } = events;
-  const isMissing = mayList && events.isSuccess && event === undefined;
-  useEffect(() => {
-    if (!isMissing) return undefined;
-    const timer = setTimeout(() => void refetch(), 500);
-    return () => clearTimeout(timer);
-  }, [isMissing, dataUpdatedAt, refetch]);
+  if (event !== undefined) return <Arrived source={source} event={event} />;
+  return (
+    <div className="note accent" role="status">
+      <State tone="warn">
+        A request arrived <Ago at={at} />
+        {mayList ? ', but no event yet.' : '. Seeing its events needs the scope event:list.'}
+      </State>
+      <ErrorNote error={events.error} />
+      <p className="hint">
+        {source.lastInvalid === null
+          ? 'The answer to the request says whether its events were rejected.'
+          : `Last rejected: ${source.lastInvalid.problem}`}
+      </p>
+    </div>
+  );
+}
+
+function Arrived({ source, event }: { readonly source: Source; readonly event: RecentEvent }): ReactElement {
   const destinations = useList<Destination>('/destinations?limit=1', { enabled: useScope('destination:list') });
   return (
     <div className="note good" role="status">
       <State tone="good">
-        Your first event arrived <Ago at={at} />
-        {event === undefined ? '.' : ': '}
-        {event === undefined ? null : <Link to={`/events/${encodeURIComponent(event.id)}`}>{event.event}</Link>}
+        Your first event arrived <Ago at={event.receivedAt} />:{' '}
+        <Link to={`/events/${encodeURIComponent(event.id)}`}>{event.event}</Link>
       </State>
       <p>
         Next:{' '}

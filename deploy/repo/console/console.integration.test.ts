@@ -786,6 +786,13 @@ test('developer: a source is added and published; its page gives a command, and 
     await page.goto(path);
   }
   await waitForText(page, 'Waiting for the first event');
+  // A request that is refused is not an event.
+  const sourceId = path.split('/').at(-1) ?? '';
+  const { token } = await account.client.api('GET', `sources/${sourceId}/tokens`);
+  await account.client.track({ token: String(token), event: 'Imported', externalId: 'customer-ada', time: 1 });
+  await waitForText(page, 'A request arrived');
+  await page.getByRole('status').getByText('time lies outside the window').waitFor();
+  expect(await page.getByText('Your first event arrived').count()).toBe(0);
   await promisify(execFile)('sh', ['-c', await page.getByLabel('In a shell', { exact: true }).innerText()]);
   await waitForText(page, 'Your first event arrived');
   await page.getByRole('link', { name: 'Order Completed' }).click();
