@@ -37,9 +37,6 @@ export type NewTargets = {
   readonly firstAttemptAt: Date;
 };
 
-/** Maximum number of versions that are searched, because some accounts publish automatically and have very many. */
-const versionsMax = 200;
-
 /**
  * Adds every destination that was enabled while the visitor existed, because it is not recorded which of them got its
  * events.
@@ -50,17 +47,8 @@ export async function insertTargets(
 ): Promise<void> {
   await db.query(
     `insert into erasure_destinations (erasure_id, account_id, destination_id, type, name, state, next_attempt_at)
-      select distinct on (d ->> 'id') $1::uuid, $2::uuid, d ->> 'id', d ->> 'type', coalesce(d ->> 'name', d ->> 'type'),
-        'pending', $4::timestamptz
-      from (
-        (select content -> 'destinations' as list, published_at from versions
-          where account_id = $2 and published_at >= $3 order by published_at desc limit ${versionsMax})
-        union all
-        (select content -> 'destinations', published_at from versions
-          where account_id = $2 and published_at < $3 order by published_at desc limit 1)
-      ) v, jsonb_array_elements(case jsonb_typeof(v.list) when 'array' then v.list else '[]' end) d
-      where d ->> 'status' = 'Enabled'
-      order by d ->> 'id', v.published_at desc`,
+      select $1, $2, destination_id, type, name, 'pending', $4 from published_destinations
+      where account_id = $2 and (disabled_at is null or disabled_at >= $3)`,
     [erasureId, accountId, since, firstAttemptAt],
   );
 }

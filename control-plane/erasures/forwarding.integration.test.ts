@@ -172,6 +172,39 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
   expect(requestsTo('/b/erase')).toEqual([]);
 });
 
+/** Erases a visitor and returns the names of the destinations that are asked. */
+async function askedFor(client: Client, name: string): Promise<readonly string[]> {
+  const { body } = await client.delete(`/visitors/d-${name}`);
+  return (await statesOf(client, body.erasureId)).map(([destination]) => destination);
+}
+
+test('erasure: a destination is asked that only a version enabled which went live again', async () => {
+  const client = await plane.newAccount();
+  const woopra = await addDestination(client, 'Woopra', { project: 'example.com' });
+  const one = await client.publish();
+  await client.delete(`/destinations/${woopra}`);
+  await client.publish();
+  await client.post(`/versions/${one.id}/publish`);
+  await addVisitor(client, 'eve');
+  expect(await askedFor(client, 'eve')).toEqual(['Woopra']);
+});
+
+test('erasure: a destination of a deleted version is asked, but not for visitors that it never had', async () => {
+  const client = await plane.newAccount();
+  const plausible = await addDestination(client, 'Plausible', { domain: 'example.com' });
+  const one = await client.publish();
+  await client.delete(`/destinations/${plausible}`);
+  const woopra = await addDestination(client, 'Woopra', { project: 'example.com' });
+  const two = await client.publish();
+  await addVisitor(client, 'fay');
+  await client.delete(`/destinations/${woopra}`);
+  await client.publish();
+  await addVisitor(client, 'gil');
+  for (const { id } of [one, two]) expect((await client.delete(`/versions/${id}`)).status).toBe(200);
+  expect(await askedFor(client, 'fay')).toEqual(['Woopra']);
+  expect(await askedFor(client, 'gil')).toEqual([]);
+});
+
 test('certificate: says what was erased where and until when the rest is kept, and anyone can verify it', async () => {
   const client = await plane.newAccount();
   await addDestination(client, 'HTTPDestination', own('/c/erase'));

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { Migration } from '@mikro-orm/migrations';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createVisitorPool } from '../visitors/visitor-pool.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
+import { openTestPool } from '../testing/test-pool.ts';
 import { migrate } from './migrate.ts';
 import { migrationList } from './migrations/migration-list.ts';
 import { openStorage } from './open-storage.ts';
@@ -95,4 +97,78 @@ test('sessions: every pool limits the time of a statement, of a wait for a lock,
   await Promise.all([storage.close(), pool.end()]);
   const expected = [{ statement: '7s', lock: '1500ms', idle: '9s' }];
   expect(found).toEqual([expected, expected]);
+});
+
+test('upgrade: destinations of published versions are known with the end of their last publication', async () => {
+  const own = await createTestDatabase({ isMigrated: false });
+  await migrate(
+    own.url,
+    undefined,
+    migrationList.filter(({ name }) => name < '0038'),
+  );
+  const pool = openTestPool(own.url, 1);
+  try {
+    const account = randomUUID();
+    await pool.query(`insert into accounts (id, name) values ($1, 'a')`, [account]);
+    const insert = async (number: number, isPublished: boolean, ...enabled: string[]): Promise<string> => {
+      const id = randomUUID();
+      const destinations = ['none', ...enabled].map((name) => ({
+        id: name,
+        type: 'HTTPDestination',
+        ...(name === 'rolled back' ? { name: `${name} ${number}` } : {}),
+        status: name === 'none' ? 'Disabled' : 'Enabled',
+      }));
+      await pool.query(
+        `insert into versions (id, account_id, version_number, name, name_folded, content, published_at)
+          values ($1, $2, $3, 'v', 'v', $4, case when $5 then timestamptz '2020-01-01' end)`,
+        [id, account, number, JSON.stringify({ destinations }), isPublished],
+      );
+      return id;
+    };
+    const [first, second, live] = [
+      await insert(1, true, 'rolled back', 'twice'),
+      await insert(2, true, 'rolled back', 'ended'),
+      await insert(3, true, 'twice', 'live'),
+    ];
+    await insert(4, false, 'draft');
+    // Published by a control plane that records no publications.
+    await insert(5, true, 'unknown');
+    await pool.query('update accounts set live_version_id = $2 where id = $1', [account, live]);
+    await pool.query(
+      `insert into publications
+          (account_id, version_id, version_number, version_name, published_at, ended_at, actor_id, actor_name)
+        select $1, id, 1, 'v', '2020-01-01', ended_at, '', '' from (values
+          ($2::uuid, timestamptz '2020-01-02Z'), ($3, '2020-01-03Z'), ($2, '2020-01-04Z'), ($4, null)) p (id, ended_at)`,
+      [account, first, second, live],
+    );
+    await migrate(own.url);
+    const read = async (): Promise<unknown> =>
+      (
+        await pool.query(
+          `select destination_id, name, case when disabled_at > '2020-02-01' then 'later'
+              else (disabled_at at time zone 'utc')::date::text end as until
+            from published_destinations where account_id = $1 order by destination_id`,
+          [account],
+        )
+      ).rows;
+    expect(await read()).toEqual([
+      { destination_id: 'ended', name: 'HTTPDestination', until: '2020-01-03' },
+      { destination_id: 'live', name: 'HTTPDestination', until: null },
+      { destination_id: 'rolled back', name: 'rolled back 1', until: '2020-01-04' },
+      { destination_id: 'twice', name: 'HTTPDestination', until: null },
+      { destination_id: 'unknown', name: 'HTTPDestination', until: 'later' },
+    ]);
+    // A control plane of the previous version, which still runs, publishes.
+    await pool.query('update accounts set live_version_id = $2 where id = $1', [account, second]);
+    expect(await read()).toMatchObject([
+      { destination_id: 'ended', until: null },
+      { destination_id: 'live', until: 'later' },
+      { destination_id: 'rolled back', name: 'rolled back 2', until: null },
+      { destination_id: 'twice', until: 'later' },
+      { destination_id: 'unknown', until: 'later' },
+    ]);
+  } finally {
+    await pool.end();
+    await own.drop();
+  }
 });

@@ -48,6 +48,7 @@ const withoutTwins = [
   'entities',
   'outbox',
   'publications',
+  'published_destinations',
   'saved_views',
   'sessions',
   'sign_in_links',

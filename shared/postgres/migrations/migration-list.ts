@@ -36,6 +36,7 @@ import { KeepExchanges } from './0032-keep-exchanges.ts';
 import { IndexExchanges } from './0033-index-exchanges.ts';
 import { SaveViews } from './0034-save-views.ts';
 import { RecordPublications } from './0036-record-publications.ts';
+import { CompleteErasures } from './0038-complete-erasures.ts';
 import { CreateUsers } from './0035-create-users.ts';
 import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 
@@ -88,4 +89,5 @@ export const migrationList: MigrationList = [
   { name: '0034-save-views', class: SaveViews },
   { name: '0036-record-publications', class: RecordPublications },
   { name: '0035-create-users', class: CreateUsers },
+  { name: '0038-complete-erasures', class: CompleteErasures },
 ];

@@ -36,6 +36,8 @@ export const serviceRights = {
     outbox: all,
     personal_data: ['select', 'update', 'delete'],
     publications: all,
+    // A trigger with the owner's rights writes the rows.
+    published_destinations: read,
     recent_events: ['select', 'delete'],
     saved_views: all,
     sessions: ['select', 'insert', 'delete'],
