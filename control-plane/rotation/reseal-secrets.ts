@@ -67,14 +67,14 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const sealing = createResealing(options, accountId);
   const keys = await resealRows(em, sealing, {
     select: 'select id, source_id, test, sealed_key as sealed from source_keys where account_id = ?',
-    update: 'update source_keys set sealed_key = ? where account_id = ? and id = ?',
+    update: 'update source_keys set sealed_key = ? where account_id = ? and id = ? and sealed_key = ?',
     column: 'sealed_key',
     contextOf: ({ source_id: sourceId, test }) => sourceKeyContext(accountId, String(sourceId), test === true),
     accountId,
   });
   const userHashSecrets = await resealRows(em, sealing, {
     select: 'select source_id as id, sealed from source_secrets where account_id = ?',
-    update: 'update source_secrets set sealed = ? where account_id = ? and source_id = ?',
+    update: 'update source_secrets set sealed = ? where account_id = ? and source_id = ? and sealed = ?',
     column: 'sealed',
     contextOf: ({ id }) => userHashSecretContext(accountId, id),
     accountId,
@@ -82,14 +82,14 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   const sourceKeys = keys + userHashSecrets;
   const accountKeys = await resealRows(em, sealing, {
     select: 'select kid as id, private_key as sealed from account_keys where account_id = ?',
-    update: 'update account_keys set private_key = ? where account_id = ? and kid = ?',
+    update: 'update account_keys set private_key = ? where account_id = ? and kid = ? and private_key = ?',
     column: 'private_key',
     contextOf: ({ id }) => accountKeyContext(accountId, id),
     accountId,
   });
   const erasures = await resealRows(em, sealing, {
     select: 'select id, subject as sealed from erasure_records where subject is not null and account_id = ?',
-    update: 'update erasure_records set subject = ? where account_id = ? and id = ?',
+    update: 'update erasure_records set subject = ? where account_id = ? and id = ? and subject = ?',
     column: 'subject',
     contextOf: ({ id }) => erasureSubjectContext(accountId, id),
     accountId,
@@ -186,7 +186,7 @@ type SealedRow = { readonly id: string; readonly sealed: string } & Readonly<Rec
 type SealedColumn = {
   /** Selects `id` and `sealed` of the rows of an account. */
   readonly select: string;
-  /** Sets the value of the row with the account and the id. */
+  /** Sets the value of the row with the account and the id, unless the value that was read has changed or is deleted. */
   readonly update: string;
   readonly column: string;
   readonly accountId: string;
@@ -202,8 +202,8 @@ async function resealRows(em: EntityManager, sealing: Resealing, sealed: SealedC
   for (const row of rows) {
     const resealed = sealing.text(row.sealed, contextOf(row));
     if (resealed === row.sealed) continue;
-    await em.execute(update, [resealed, accountId, row.id]);
-    count += 1;
+    const { affectedRows } = await em.execute(update, [resealed, accountId, row.id, row.sealed], 'run');
+    count += affectedRows;
   }
   return count;
 }

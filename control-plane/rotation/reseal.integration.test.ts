@@ -135,6 +135,38 @@ test('reseal: all secrets are sealed with the new key, read as before, and are p
   await reseal(plane.env.SECRETS_KEY, next);
 });
 
+test('reseal: identifiers of an erased visitor that are deleted meanwhile stay deleted', async () => {
+  const { client } = await filled();
+  const claim = { userId: 'ann', externalIds: [], emails: [], anonymousId: undefined };
+  const pool = openTestPool(plane.databaseUrl, 3);
+  await createVisitorStore(pool).resolve([
+    { accountId: client.accountId, claim, receivedAtMs: Date.now(), given: [{}], sentWith: 'server' },
+  ]);
+  const { erasureId } = (await client.delete('/visitors/ann')).body;
+  const stored = async () => (await pool.query('select subject from erasure_records where id = $1', [erasureId])).rows;
+  expect(await stored()).toEqual([{ subject: expect.stringMatching('^enc:v1:') }]);
+  const session = await pool.connect();
+  try {
+    await session.query('begin');
+    const own = [erasureId, client.accountId];
+    await session.query('update erasure_records set subject = null where id = $1 and account_id = $2', own);
+    const resealing = reseal(next, plane.env.SECRETS_KEY);
+    const waiting = `select count(*)::int from pg_locks w join pg_locks h on h.transactionid = w.transactionid and h.granted
+      where not w.granted and h.pid = $1`;
+    const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await expect.poll(async () => (await pool.query(waiting, [rows[0]?.pid])).rows).toEqual([{ count: 1 }]);
+    await session.query('commit');
+    await resealing;
+  } finally {
+    session.release(true);
+  }
+  expect(await stored()).toEqual([{ subject: null }]);
+  const { body: audit } = await client.get('/audit?action=secrets.reseal');
+  expect(audit.entities).toMatchObject([{ details: { erasures: 0 } }]);
+  await pool.end();
+  await reseal(plane.env.SECRETS_KEY, next);
+});
+
 test('reseal: after an interrupted run, the next run reseals the remaining accounts', async () => {
   await filled();
   await filled();
