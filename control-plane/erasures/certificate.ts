@@ -1,5 +1,6 @@
 import type { CertificatePayload } from '../../shared/contracts/erasure-certificate.ts';
 import type { ErasureRecord } from '../../shared/visitors/erasure-records.ts';
+import { keptAfterDueMs } from './erasure-targets.ts';
 import type { ErasureTarget } from './erasure-targets.ts';
 
 /** Maximum time for which data is kept that cannot be deleted individually, in ms. */
@@ -39,7 +40,7 @@ export function certificateOf(
       deleted('visitor_merges', null),
       deleted('QUARANTINE', null),
     ],
-    retained: retainedAfter(erasedAtMs, limits, now.getTime()),
+    retained: [...retainedSubject(record), ...retainedAfter(erasedAtMs, limits, now.getTime())],
     destinations: targets.map((target) => ({
       id: target.destinationId,
       type: target.type,
@@ -52,6 +53,12 @@ export function certificateOf(
       confirmedBy: target.confirmedBy ?? null,
     })),
   };
+}
+
+function retainedSubject({ dueAtMs, hasSubject }: ErasureRecord): CertificatePayload['retained'] {
+  if (dueAtMs === undefined || !hasSubject) return [];
+  const why = 'sealed identifiers, deleted as soon as all destinations have deleted the visitor';
+  return [{ name: 'erasure_records', why, until: new Date(dueAtMs + keptAfterDueMs).toISOString() }];
 }
 
 /** The stores that may still hold events of the visitor at `nowMs`. */

@@ -83,9 +83,19 @@ const erasureReply = Type.Object({
   destinations: Type.Array(target, { description: 'Each destination that was enabled while the visitor existed.' }),
 });
 
-function viewErasure({ requestedAtMs, erasedAtMs, dueAtMs, actor, reference, isSuppressed, ...record }: ErasureRecord) {
+function viewErasure({
+  id,
+  requestedAtMs,
+  erasedAtMs,
+  dueAtMs,
+  actor,
+  reference,
+  isSuppressed,
+  counts,
+}: ErasureRecord) {
   return {
-    ...record,
+    id,
+    counts,
     requestedAt: new Date(requestedAtMs).toISOString(),
     erasedAt: new Date(erasedAtMs).toISOString(),
     actorId: actor.id,

@@ -57,10 +57,12 @@ export function createErasureService(parts: ErasureParts): ErasureService {
       };
     },
     async forward(client, accountId, { erasureId, requestedAtMs, person }) {
+      const firstAttemptAt = new Date(requestedAtMs + settings.forwardAfterMs);
+      const count = await insertTargets(client, { accountId, erasureId, since: person.since, firstAttemptAt });
+      // Without a destination to ask, nothing would delete the identifiers soon.
+      if (count === 0) return;
       const subject = sealSubject(secretBox, accountId, erasureId, person);
       await forwardErasureRecord(client, erasureId, { dueAtMs: requestedAtMs + settings.deadlineMs, subject });
-      const firstAttemptAt = new Date(requestedAtMs + settings.forwardAfterMs);
-      await insertTargets(client, { accountId, erasureId, since: person.since, firstAttemptAt });
     },
     async certify(accountId, erasureId) {
       const record = await selectErasureRecord(pool, accountId, erasureId);

@@ -39,18 +39,19 @@ export type NewTargets = {
 
 /**
  * Adds every destination that was enabled while the visitor existed, because it is not recorded which of them got its
- * events.
+ * events. Returns their number.
  */
 export async function insertTargets(
   db: Queryable,
   { accountId, erasureId, since, firstAttemptAt }: NewTargets,
-): Promise<void> {
-  await db.query(
+): Promise<number> {
+  const { rowCount } = await db.query(
     `insert into erasure_destinations (erasure_id, account_id, destination_id, type, name, state, next_attempt_at)
       select $1, $2, destination_id, type, name, 'pending', $4 from published_destinations
       where account_id = $2 and (disabled_at is null or disabled_at >= $3)`,
     [erasureId, accountId, since, firstAttemptAt],
   );
+  return rowCount ?? 0;
 }
 
 type TargetRow = {
@@ -188,9 +189,14 @@ async function deleteSettledSubject(db: Queryable, erasureId: string): Promise<v
 export const isOpenSql = (table = 'erasure_destinations'): string =>
   `(${table}.next_attempt_at is not null or ${table}.state in ('failed', 'manual'))`;
 
-/** Deletes identifiers of erasures that were due before this time: no attempt needs them any more. */
-export async function deleteOldSubjects(pool: Pool, dueBefore: Date): Promise<void> {
-  await pool.query('update erasure_records set subject = null where subject is not null and due_at < $1', [dueBefore]);
+/** How long a person's identifiers are kept after the deadline, for the work that the operator still has to do. */
+export const keptAfterDueMs = 30 * 86_400_000;
+
+/** Deletes identifiers that have been kept for the maximum time. */
+export async function deleteOldSubjects(pool: Pool, now: Date): Promise<void> {
+  await pool.query('update erasure_records set subject = null where subject is not null and due_at < $1', [
+    new Date(now.getTime() - keptAfterDueMs),
+  ]);
 }
 
 /** Retries now the targets that failed, are manual, or wait for their next attempt. Returns their number. */

@@ -47,11 +47,14 @@ test('erasures: a record says when, by whom, why and how much was erased, but no
     reference: 'ticket 7',
     suppressed: true,
     counts: { visitors: 1, identifiers: 3, recentEvents: 1, experimentAssignments: 0, experimentVisitors: 0 },
-    dueAt: expect.any(String),
+    // No destination has to be asked, so no identifiers are kept.
+    dueAt: null,
   };
   const one = await client.get(`/erasures/${answer.erasureId}`);
   expect([one.status, one.body]).toEqual([200, { ...wanted, destinations: [] }]);
   expect((await client.get('/erasures')).body.entities).toEqual([wanted]);
+  const kept = await pool.query('select subject from erasure_records where id = $1', [answer.erasureId]);
+  expect(kept.rows).toEqual([{ subject: null }]);
   expect(JSON.stringify(one.body)).not.toContain('canary');
   const { body: audit } = await client.get('/audit?action=visitor.erase');
   expect(audit.entities[0].details).toEqual({ suppressed: true, erasureId: answer.erasureId });

@@ -53,8 +53,6 @@ const pollMs = 6 * 3_600_000;
  * deadline.
  */
 const soonMs = 7 * 86_400_000;
-/** How long a person's identifiers are kept after the deadline, for the work that the operator still has to do. */
-const keptAfterDueMs = 30 * 86_400_000;
 
 export function startForwarding(options: ForwardingOptions): ErasureForwarding {
   const { pool, logger, now, deadlineMs } = options;
@@ -97,7 +95,7 @@ export function startForwarding(options: ForwardingOptions): ErasureForwarding {
     const at = now();
     const soon = new Date(at.getTime() + Math.min(soonMs, deadlineMs / 4));
     try {
-      await deleteOldSubjects(pool, new Date(at.getTime() - keptAfterDueMs));
+      await deleteOldSubjects(pool, at);
       figures = await readErasureFigures(pool, at, soon);
     } catch (err) {
       logger.warn({ err }, 'counting the open erasures failed');

@@ -123,6 +123,18 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
   const stored = async (): Promise<unknown> =>
     (await pool.query('select subject from erasure_records where id = $1', [id])).rows[0].subject;
   expect(await stored()).toMatch(/^enc:v1:/);
+  const retained = async (): Promise<unknown> => {
+    const [{ body: certificate }, { body: keys }] = [
+      await client.get(`/erasures/${id}/certificate`),
+      await client.get('/account/keys'),
+    ];
+    return verifyCertificate(certificate, keys).retained.find(({ name }) => name === 'erasure_records');
+  };
+  expect(await retained()).toEqual({
+    name: 'erasure_records',
+    why: expect.stringContaining('identifiers'),
+    until: new Date(new Date(shown.dueAt).getTime() + 30 * 86_400_000).toISOString(),
+  });
 
   isDown = false;
   await client.patch(`/destinations/${mixpanel}`, {
@@ -166,7 +178,7 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
     expect([(await client.post(path)).status, (await client.post(path)).status]).toEqual([200, 409]);
     expect((await other.post(path)).status).toBe(404);
   }
-  expect(await stored()).toBe(null);
+  expect([await stored(), await retained()]).toEqual([null, undefined]);
   // The other account's visitor with the same name is not deleted, neither here nor at the platform.
   expect((await other.get('/visitors/d-ann')).status).toBe(200);
   expect(requestsTo('/b/erase')).toEqual([]);

@@ -99,15 +99,29 @@ test('sessions: every pool limits the time of a statement, of a wait for a lock,
   expect(found).toEqual([expected, expected]);
 });
 
-test('upgrade: destinations of published versions are known with the end of their last publication', async () => {
-  const own = await createTestDatabase({ isMigrated: false });
+/** Runs `work` on a database that has the migrations before the named one. */
+async function atUpgrade(
+  before: string,
+  work: (pool: pg.Pool, migrateRest: () => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  // A migration concerns all accounts.
+  const own = await createTestDatabase({ hasTwins: false });
   await migrate(
     own.url,
     undefined,
-    migrationList.filter(({ name }) => name < '0038'),
+    migrationList.filter(({ name }) => name < before),
   );
   const pool = openTestPool(own.url, 1);
   try {
+    await work(pool, () => migrate(own.url));
+  } finally {
+    await pool.end();
+    await own.drop();
+  }
+}
+
+test('upgrade: destinations of published versions are known with the end of their last publication', async () => {
+  await atUpgrade('0038', async (pool, migrateRest) => {
     const account = randomUUID();
     await pool.query(`insert into accounts (id, name) values ($1, 'a')`, [account]);
     const insert = async (number: number, isPublished: boolean, ...enabled: string[]): Promise<string> => {
@@ -141,7 +155,7 @@ test('upgrade: destinations of published versions are known with the end of thei
           ($2::uuid, timestamptz '2020-01-02Z'), ($3, '2020-01-03Z'), ($2, '2020-01-04Z'), ($4, null)) p (id, ended_at)`,
       [account, first, second, live],
     );
-    await migrate(own.url);
+    await migrateRest();
     const read = async (): Promise<unknown> =>
       (
         await pool.query(
@@ -167,8 +181,40 @@ test('upgrade: destinations of published versions are known with the end of thei
       { destination_id: 'twice', until: 'later' },
       { destination_id: 'unknown', until: 'later' },
     ]);
-  } finally {
-    await pool.end();
-    await own.drop();
-  }
+  });
+});
+
+test('upgrade: identifiers of erased visitors that no destination needs are deleted', async () => {
+  await atUpgrade('0038', async (pool, migrateRest) => {
+    const account = randomUUID();
+    const insert = async (reference: string, ...states: string[]): Promise<void> => {
+      const id = randomUUID();
+      await pool.query(
+        `insert into erasure_records (id, account_id, requested_at, erased_at, actor_id, actor_name, reference,
+            suppressed, counts, due_at, subject)
+          values ($1, $2, now(), now(), $2, '', $3, false, '{}', '2020-01-01Z', 'sealed')`,
+        [id, account, reference],
+      );
+      await pool.query(
+        `insert into erasure_destinations (erasure_id, destination_id, account_id, type, name, state, next_attempt_at)
+          select $1, n, $2, 't', 'n', state, case when state = 'pending' then now() end
+          from unnest($3::text[]) with ordinality as s (state, n)`,
+        [id, account, states],
+      );
+    };
+    await insert('without destinations');
+    await insert('settled', 'done', 'nothing', 'requested');
+    for (const state of ['pending', 'failed', 'manual']) await insert(state, 'done', state);
+    await migrateRest();
+    const { rows } = await pool.query(
+      'select reference, due_at is not null as "isDue", subject from erasure_records order by reference',
+    );
+    expect(rows).toEqual([
+      { reference: 'failed', isDue: true, subject: 'sealed' },
+      { reference: 'manual', isDue: true, subject: 'sealed' },
+      { reference: 'pending', isDue: true, subject: 'sealed' },
+      { reference: 'settled', isDue: true, subject: null },
+      { reference: 'without destinations', isDue: false, subject: null },
+    ]);
+  });
 });

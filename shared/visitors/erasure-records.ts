@@ -25,14 +25,16 @@ export type ErasureRecord = {
   readonly reference: string | undefined;
   readonly isSuppressed: boolean;
   readonly counts: ErasureCounts;
-  /** When all destinations must have deleted the visitor; undefined for erasures from before forwarding. */
+  /** When all destinations must have deleted the visitor; undefined if no destination was asked. */
   readonly dueAtMs: number | undefined;
+  /** Whether the visitor's identifiers are still stored, for destinations that have not deleted it. */
+  readonly hasSubject: boolean;
 };
 
 export async function insertErasureRecord(
   db: Queryable,
   accountId: string,
-  record: Omit<ErasureRecord, 'dueAtMs'>,
+  record: Omit<ErasureRecord, 'dueAtMs' | 'hasSubject'>,
 ): Promise<void> {
   const { id, requestedAtMs, erasedAtMs, actor, reference, isSuppressed, counts } = record;
   await db.query(
@@ -80,6 +82,7 @@ type ErasureRow = {
   suppressed: boolean;
   counts: ErasureCounts;
   due_at: Date | null;
+  subject: string | null;
 };
 
 export type ErasurePage = {
@@ -125,5 +128,6 @@ function recordOf(row: ErasureRow): ErasureRecord {
     isSuppressed: row.suppressed,
     counts: row.counts,
     dueAtMs: row.due_at?.getTime(),
+    hasSubject: row.subject !== null,
   };
 }

@@ -1,12 +1,22 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Every destination that a published version enabled, because versions may be deleted and go live again.
- * `disabled_at` is null while the live version enables the destination. A trigger keeps the table, since control
- * planes of the previous version still publish during a rolling upgrade.
+ * What erasures need, and what they left. `published_destinations` has each destination that a published version
+ * enabled, because versions may be deleted and go live again. `disabled_at` is null while the live version enables the
+ * destination. A trigger writes the table, since control planes of the previous version still publish during a rolling
+ * upgrade.
  */
 export class CompleteErasures extends Migration {
   override up(): void {
+    // Identifiers were kept although no destination needed them.
+    this.addSql(`
+      update erasure_records r set due_at = null, subject = null
+      where due_at is not null and not exists (select from erasure_destinations d where d.erasure_id = r.id)`);
+    this.addSql(`
+      update erasure_records r set subject = null
+      where subject is not null and not exists (
+        select from erasure_destinations d
+        where d.erasure_id = r.id and (d.next_attempt_at is not null or d.state in ('failed', 'manual')))`);
     this.addSql(`
       create table published_destinations (
         account_id uuid not null references accounts (id) on delete cascade,
