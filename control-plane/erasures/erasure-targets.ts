@@ -1,5 +1,6 @@
-import type { ClientBase, Pool } from 'pg';
+import type { ClientBase, Pool, PoolClient } from 'pg';
 import { destinationLabel } from '../../shared/collections/kind-labels.ts';
+import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 
 type Queryable = Pick<ClientBase, 'query'> | Pick<Pool, 'query'>;
@@ -162,18 +163,32 @@ export type SettledTarget = {
 /** Stores the result of an attempt, unless another process has claimed the target since. */
 export async function settleTarget(
   pool: Pool,
-  { erasureId, destinationId, attempts }: ClaimedTarget,
+  { accountId, erasureId, destinationId, attempts }: ClaimedTarget,
   { state, reason, reference, nextAttemptAt }: SettledTarget,
   now: Date,
 ): Promise<void> {
-  await pool.query(
-    `update erasure_destinations set state = $4, reason = $5, reference = $6, next_attempt_at = $7,
-        requested_at = case when $4 in ('requested', 'done') then coalesce(requested_at, $8) else requested_at end,
-        done_at = case when $4 = 'done' then $8 end
-      where erasure_id = $1 and destination_id = $2 and attempts = $3 and state in ('pending', 'requested')`,
-    [erasureId, destinationId, attempts, state, reason, reference, nextAttemptAt, now],
-  );
-  await deleteSettledSubject(pool, erasureId);
+  await inTransaction(pool, async (client) => {
+    await lockErasure(client, accountId, erasureId);
+    await client.query(
+      `update erasure_destinations set state = $4, reason = $5, reference = $6, next_attempt_at = $7,
+          requested_at = case when $4 in ('requested', 'done') then coalesce(requested_at, $8) else requested_at end,
+          done_at = case when $4 = 'done' then $8 end
+        where erasure_id = $1 and destination_id = $2 and attempts = $3 and state in ('pending', 'requested')`,
+      [erasureId, destinationId, attempts, state, reason, reference, nextAttemptAt, now],
+    );
+    await deleteSettledSubject(client, erasureId);
+  });
+}
+
+/**
+ * Two transactions that settle an erasure's last two targets at once would each find the other one open, and keep the
+ * identifiers.
+ */
+async function lockErasure(client: PoolClient, accountId: string, erasureId: string): Promise<void> {
+  await client.query('select from erasure_records where account_id = $1 and id = $2 for update', [
+    accountId,
+    erasureId,
+  ]);
 }
 
 /** Deletes the identifiers of a person once no destination has to delete the person any more. */
@@ -215,19 +230,23 @@ export async function retryTargets(
   return rowCount ?? 0;
 }
 
-/** Records that an operator has deleted the person at a destination. False if there is nothing to confirm. */
+/**
+ * Records, within a transaction, that an operator has deleted the person at a destination. False if there is nothing to
+ * confirm.
+ */
 export async function confirmTarget(
-  db: Queryable,
+  client: PoolClient,
   accountId: string,
   erasureId: string,
   { destinationId, by, now }: { readonly destinationId: string; readonly by: string; readonly now: Date },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  await lockErasure(client, accountId, erasureId);
+  const { rowCount } = await client.query(
     `update erasure_destinations set state = 'done', reason = null, next_attempt_at = null, done_at = $4, confirmed_by = $5
       where account_id = $1 and erasure_id = $2 and destination_id = $3 and state not in ('done', 'nothing')`,
     [accountId, erasureId, destinationId, now, by],
   );
-  await deleteSettledSubject(db, erasureId);
+  await deleteSettledSubject(client, erasureId);
   return rowCount === 1;
 }
 

@@ -20,7 +20,7 @@ import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
-import { claimTargets, settleTarget } from './erasure-targets.ts';
+import { claimTargets, confirmTarget, settleTarget } from './erasure-targets.ts';
 import { startForwarding } from './forward-erasures.ts';
 
 let plane: TestControlPlane;
@@ -215,6 +215,42 @@ test('erasure: a destination of a deleted version is asked, but not for visitors
   for (const { id } of [one, two]) expect((await client.delete(`/versions/${id}`)).status).toBe(200);
   expect(await askedFor(client, 'fay')).toEqual(['Woopra']);
   expect(await askedFor(client, 'gil')).toEqual([]);
+});
+
+test('erasure: the identifiers are deleted if the last two destinations are settled at once', async () => {
+  const client = await plane.newAccount();
+  const ids = [
+    await addDestination(client, 'Woopra', { project: 'example.com' }),
+    await addDestination(client, 'Mixpanel', { projectToken: 't' }),
+  ] as const;
+  await client.publish();
+  await addVisitor(client, 'hal');
+  const { erasureId } = (await client.delete('/visitors/d-hal')).body;
+  await expect
+    .poll(() => statesOf(client, erasureId), { timeout: 20_000 })
+    .toEqual([
+      ['Mixpanel', 'manual'],
+      ['Woopra', 'manual'],
+    ]);
+  const [first, second] = [await pool.connect(), await pool.connect()];
+  try {
+    const confirm = (session: typeof first, destinationId: string) =>
+      confirmTarget(session, client.accountId, erasureId, { destinationId, by: 'test', now: new Date() });
+    for (const session of [first, second]) await session.query('begin');
+    await confirm(first, ids[0]);
+    let isSettled = false;
+    const settling = confirm(second, ids[1]).then(() => (isSettled = true));
+    const { rows } = await first.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const waiting = 'select from pg_stat_activity where $1 = any (pg_blocking_pids(pid))';
+    await expect.poll(async () => isSettled || (await pool.query(waiting, [rows[0]?.pid])).rowCount === 1).toBe(true);
+    await first.query('commit');
+    await settling;
+    await second.query('commit');
+  } finally {
+    for (const session of [first, second]) session.release(true);
+  }
+  const { rows } = await pool.query('select subject from erasure_records where id = $1', [erasureId]);
+  expect(rows).toEqual([{ subject: null }]);
 });
 
 test('certificate: says what was erased where and until when the rest is kept, and anyone can verify it', async () => {
