@@ -115,6 +115,37 @@ test('visitor merges: the API merges two known people and splits them again, onl
 });
 
 test.each([
+  ['into a visitor that was merged itself', ['bob', 'ann'], ['eve', 'bob']],
+  ['before another visitor', ['eve', 'ann'], ['eve', 'bob']],
+] as const)(
+  'visitor merges: an erased visitor that was merged %s leaves nothing once both merges are undone',
+  async (_, ...merges) => {
+    for (const id of ['eve', 'bob', 'ann']) {
+      const email = `${id}@example.com`;
+      await touch({ userId: id, externalIds: [`x-${id}`], emails: [email] }, { email, first_name: `${id}-canary` });
+    }
+    const made: { readonly mergeId: string; readonly loserId: string }[] = [];
+    for (const [one, other] of merges) {
+      const { body } = await client.call('POST', `/visitors/${one}/merge`, { body: { visitorId: other } });
+      made.unshift(body);
+    }
+    for (const { mergeId, loserId } of made) {
+      expect((await client.call('POST', `/visitors/${loserId}/split`, { body: { mergeId } })).status).toBe(200);
+    }
+    expect((await client.delete('/visitors/ann')).status).toBe(200);
+    const { rows } = await pool.query('select m::text as text from visitor_merges m where account_id = $1', [
+      client.accountId,
+    ]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0].text).not.toMatch(/ann/);
+    const { body } = await client.get('/visitors/bob/merges');
+    expect(body.entities).toMatchObject([
+      { loserId: 'bob', loserProperties: {}, overwritten: [], undoneAt: expect.any(String) },
+    ]);
+  },
+);
+
+test.each([
   ['merge', { visitorId: 'nobody' }, 404, 'visitorId not found'],
   ['merge', { visitorId: '' }, 400, 'visitorId'],
   ['merge', {}, 400, 'visitorId'],

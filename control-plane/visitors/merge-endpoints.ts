@@ -27,10 +27,11 @@ const mergeReply = Type.Object({
     principal: Type.Optional(Type.String({ description: 'The id of the API key that merged them.' })),
   }),
   loserProperties: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Properties, before the merge, of the visitor that became an alias.',
+    description: 'Properties, before the merge, of the visitor that became an alias; empty once the merge is undone.',
   }),
   overwritten: Type.Array(Type.String(), {
-    description: 'Names of properties that the survivor had with another value before the merge.',
+    description:
+      'Names of properties that the survivor had with another value before the merge; empty once it is undone.',
   }),
   undoneAt: nullable(instant),
   undoneBy: nullable(Type.String({ description: 'The id of the API key that undid the merge.' })),

@@ -218,3 +218,21 @@ test('upgrade: identifiers of erased visitors that no destination needs are dele
     ]);
   });
 });
+
+test('upgrade: records of undone merges are emptied, other records stay', async () => {
+  await atUpgrade('0038', async (pool, migrateRest) => {
+    await pool.query(
+      `insert into visitor_merges (account_id, id, survivor, loser, cause, loser_properties, loser_updated_at,
+          loser_set_by_server, loser_identities, survivor_properties, survivor_updated_at, survivor_set_by_server,
+          merged_properties, undone_at, loser_times, survivor_times, merged_times)
+        select gen_random_uuid(), gen_random_uuid(), 's', 'l', '{}', '{"a": "kept"}', now(), 0, '["kept"]',
+          '{"a": "kept"}', now(), 0, '{"a": "kept"}', undone_at, 'kept', 'kept', 'kept'
+        from (values (null), (now())) u (undone_at)`,
+    );
+    await migrateRest();
+    const { rows } = await pool.query<{ text: string }>(
+      'select m::text as text from visitor_merges m order by undone_at is not null',
+    );
+    expect(rows.map(({ text }) => text.match(/kept/g)?.length)).toEqual([7, undefined]);
+  });
+});

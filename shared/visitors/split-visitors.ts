@@ -79,16 +79,23 @@ export async function splitVisitors(
     await client.query(restoreLoser, [accountId, loser, mergeId]);
     await client.query(restoreAliases, [accountId, loser]);
     const taken = await restoreIdentities(client, accountId, { loser, mergeId });
-    await client.query(
-      'update visitor_merges set undone_at = now(), undone_by = $3 where account_id = $1 and id = $2',
-      [accountId, mergeId, undoneBy],
-    );
+    await client.query(markUndone, [accountId, mergeId, undoneBy]);
     await audit(client);
     return { kind: 'split', survivor, loser, taken };
   });
   if (split.kind === 'split') await untilMemoriesKnow();
   return split;
 }
+
+/**
+ * Empties the record, which may have data of visitors merged earlier. Once they are split as well, their erasure would
+ * not find it.
+ */
+const markUndone = `
+  update visitor_merges set undone_at = now(), undone_by = $3, loser_properties = '{}', loser_times = null,
+    loser_identities = '[]', survivor_properties = '{}', survivor_times = null, merged_properties = '{}',
+    merged_times = null
+  where account_id = $1 and id = $2`;
 
 type Merge = { readonly survivor: string; readonly loser: string; readonly isUndone: boolean };
 

@@ -8,6 +8,11 @@ import { Migration } from '@mikro-orm/migrations';
  */
 export class CompleteErasures extends Migration {
   override up(): void {
+    // Records of undone merges had data of visitors that were erased after they were split.
+    this.addSql(`
+      update visitor_merges set loser_properties = '{}', loser_times = null, loser_identities = '[]',
+        survivor_properties = '{}', survivor_times = null, merged_properties = '{}', merged_times = null
+      where undone_at is not null`);
     // Identifiers were kept although no destination needed them.
     this.addSql(`
       update erasure_records r set due_at = null, subject = null
