@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, QueryResult } from '@mikro-orm/postgresql';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import {
   SecretError,
@@ -202,7 +202,7 @@ async function resealRows(em: EntityManager, sealing: Resealing, sealed: SealedC
   for (const row of rows) {
     const resealed = sealing.text(row.sealed, contextOf(row));
     if (resealed === row.sealed) continue;
-    const { affectedRows } = await em.execute(update, [resealed, accountId, row.id, row.sealed], 'run');
+    const { affectedRows } = await em.execute<QueryResult>(update, [resealed, accountId, row.id, row.sealed], 'run');
     count += affectedRows;
   }
   return count;
