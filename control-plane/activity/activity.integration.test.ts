@@ -127,6 +127,19 @@ test('activity: a source counts as used once an event of it was stored, and not 
   await expect.poll(async () => (await totals()).usedSources).toBe(2);
 });
 
+test('activity: events that were not stored today are a problem of their source, also while the last minutes show none', async () => {
+  const { body: source } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
+  const { health } = await openBuckets(plane.log, 1);
+  const hour = Math.floor(Date.now() / 3_600_000);
+  await health.put(
+    sourceKey(source.id, 'gateway-1'),
+    encodeSourceRecord({ lastTriggeredAt: 1, minutes: [], hours: [[hour - 3, 40, 0, 2, 0, 0, 0]], lastInvalid: null }),
+  );
+  const ofSources = async () => (await client.get('/activity?range=15m')).body.problems.filter(isOfSource);
+  const isOfSource = ({ kind }: { readonly kind: string }): boolean => kind === 'source';
+  await expect.poll(ofSources).toMatchObject([{ level: 'bad', id: source.id, name: 'Shop' }]);
+});
+
 test('delivery: shows outcomes of events by name, rule and source, added up over several pipelines', async () => {
   const { body: shop } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
   const { body: partner } = await client.post('/sources', { name: 'Partner', type: 'NodejsApi' });

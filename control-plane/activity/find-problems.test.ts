@@ -9,7 +9,7 @@ const destination = (own: Partial<Destination> = {}): Destination => ({
   id: 'd',
   name: 'Shop',
   isLive: true,
-  health: { status: 'HEALTHY', successRate: 1, failureCount: 0 },
+  health: { status: 'HEALTHY', successRate: 1, failureCount: 0, missed: [] },
   lately: { succeeded: 10, failed: 0 },
   backlog: { waitingFrames: 0, retryingFrames: 0, deadLetters: 0 },
   warnings: [],
@@ -17,6 +17,7 @@ const destination = (own: Partial<Destination> = {}): Destination => ({
 });
 
 const look = (own: Partial<LookedAt>): LookedAt => ({
+  sources: [{ id: 's', name: 'Web', lostLately: 0 }],
   destinations: [destination()],
   violations: [],
   oldestUnresolvedMs: null,
@@ -35,7 +36,7 @@ test('problems: the worst problem comes first, and each problem says what it is 
     look({
       destinations: [
         destination({ id: 'a', backlog: deadLetters }),
-        destination({ id: 'b', health: { status: 'UNHEALTHY', successRate: 0.1, failureCount: 9 } }),
+        destination({ id: 'b', health: { status: 'UNHEALTHY', successRate: 0.1, failureCount: 9, missed: [] } }),
       ],
       violations: [{ rule: 'r', name: 'No cards', severity: 'Error', count: 1 }],
       pipelines: 0,
@@ -68,4 +69,30 @@ test('problems: include the warnings about the settings of a live destination', 
 test('problems: a destination outside the live version has no problems', () => {
   const failing = destination({ isLive: false, lately: { succeeded: 0, failed: 5 } });
   expect(findProblems(look({ destinations: [failing] }))).toEqual([]);
+});
+
+test('problems: events of a source that were not stored are listed first', () => {
+  const sources = [
+    { id: 's', name: 'Web', lostLately: 0 },
+    { id: 't', name: 'App', lostLately: 3 },
+  ];
+  expect(findProblems(look({ sources, destinations: [destination({ warnings: ['Odd.'] })] }))).toEqual([
+    {
+      level: 'bad',
+      kind: 'source',
+      id: 't',
+      name: 'App',
+      text: '3 events were not stored in the last 24 hours; their senders were asked to retry.',
+    },
+    { level: 'warn', kind: 'destination', id: 'd', name: 'Shop', text: 'Odd.' },
+  ]);
+});
+
+test('problems: a destination that skipped events is listed', () => {
+  const at = '2026-03-01T12:00:00.000Z';
+  const missed = [{ from: at, to: at, events: 2, reason: 'retention' as const }];
+  const health = { ...destination().health, missed };
+  expect(findProblems(look({ destinations: [destination({ health })] }))).toMatchObject([
+    { level: 'warn', id: 'd', text: 'It skipped events; its health lists them.' },
+  ]);
 });

@@ -20,11 +20,17 @@ export type RuleViolations = {
 };
 
 export type LookedAt = {
+  readonly sources: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** Events of the last 24 hours that the log did not store. */
+    readonly lostLately: number;
+  }[];
   readonly destinations: readonly {
     readonly id: string;
     readonly name: string;
     readonly isLive: boolean;
-    readonly health: Pick<DestinationHealth, 'status' | 'successRate' | 'failureCount'>;
+    readonly health: Pick<DestinationHealth, 'status' | 'successRate' | 'failureCount' | 'missed'>;
     /** Outcomes of the destination's dispatches in the last 15 minutes. */
     readonly lately: { readonly succeeded: number; readonly failed: number };
     readonly backlog: DestinationBacklog;
@@ -41,6 +47,7 @@ const lateMs = 60_000;
 
 /** The problems, the worst first; empty if there are none. Pure. */
 export function findProblems({
+  sources,
   destinations,
   violations,
   oldestUnresolvedMs,
@@ -62,6 +69,12 @@ export function findProblems({
     const text = `Events are resolved late: the oldest has waited ${Math.round(oldestUnresolvedMs / 1_000)} s.`;
     add('bad', 'resolver', 'Resolving', text);
   }
+  for (const { id, name, lostLately } of sources) {
+    if (lostLately === 0) continue;
+    const [what, senders] =
+      lostLately === 1 ? ['1 event was', 'its sender was'] : [`${lostLately} events were`, 'their senders were'];
+    add('bad', 'source', name, `${what} not stored in the last 24 hours; ${senders} asked to retry.`, id);
+  }
   for (const { id, name, isLive, health, lately, backlog, warnings } of destinations) {
     if (!isLive) continue;
     const percent = Math.round((health.successRate ?? 1) * 100);
@@ -74,6 +87,7 @@ export function findProblems({
     } else if (health.status === 'DEGRADED') {
       add('warn', 'destination', name, `${percent} % of its attempts in the last 24 hours succeeded.`, id);
     }
+    if (health.missed.length > 0) add('warn', 'destination', name, 'It skipped events; its health lists them.', id);
     for (const warning of warnings) add('warn', 'destination', name, warning, id);
     if (backlog.deadLetters > 0) {
       const what = backlog.deadLetters === 1 ? '1 dead letter waits' : `${backlog.deadLetters} dead letters wait`;

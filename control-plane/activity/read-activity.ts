@@ -107,7 +107,15 @@ export async function readActivity(services: ActivityServices, accountId: string
   const waiting = figures.partitions.map(({ oldestMs }) => oldestMs ?? -1);
   const oldest = Math.max(-1, ...waiting);
   const oldestUnresolvedMs = oldest < 0 ? null : oldest;
-  const problems = findProblems({ destinations, violations, oldestUnresolvedMs, ...processes });
+  const lostLately = (sourceId: string): number =>
+    sumCounts(sumSourceSteps(liveValues.sourceReports(sourceId), { nowMs, ...activityRanges['24h'] })).lost;
+  const problems = findProblems({
+    sources: sources.map(({ id, name }) => ({ id, name, lostLately: lostLately(id) })),
+    destinations,
+    violations,
+    oldestUnresolvedMs,
+    ...processes,
+  });
   return {
     range,
     firstStepAt: new Date(firstStep(stepRange) * stepMs).toISOString(),

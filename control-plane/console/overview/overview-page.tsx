@@ -258,7 +258,7 @@ function Problems({ problems, all, hasEvents }: ProblemsProps): ReactElement | n
     if (!hasEvents) return null;
     return (
       <div className="note good" role="status">
-        <State tone="good">All is well: no failures and no backlog.</State>
+        <State tone="good">No problems found.</State>
       </div>
     );
   }
@@ -286,9 +286,9 @@ function Problems({ problems, all, hasEvents }: ProblemsProps): ReactElement | n
 }
 
 function ProblemName({ problem: { kind, id, name } }: { readonly problem: Problem }): ReactElement {
-  if (kind === 'destination' && id !== null) {
+  if ((kind === 'destination' || kind === 'source') && id !== null) {
     return (
-      <Link className="clip" dir="auto" to={`/destinations/${id}`}>
+      <Link className="clip" dir="auto" to={`/${kind}s/${id}`}>
         {name}
       </Link>
     );
@@ -300,5 +300,5 @@ function ProblemName({ problem: { kind, id, name } }: { readonly problem: Proble
       </Link>
     );
   }
-  return kind === 'source' ? <span dir="auto">{name}</span> : <Link to="/system">{name}</Link>;
+  return <Link to="/system">{name}</Link>;
 }

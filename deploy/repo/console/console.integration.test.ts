@@ -322,6 +322,16 @@ test('overview: a destination that answers 503 has batches retrying, and one tha
   expect(await retrying('Demo sink')).toBe(0);
 });
 
+test('overview: without problems it does not say that there are no failures and no backlog', async () => {
+  const activity = (await account.client.api('GET', 'activity?range=15m&top=12')) as { readonly totals: object };
+  const shown = { ...activity, problems: [], totals: { ...activity.totals, problems: 0 } };
+  await page.route('**/rest/v1/activity/stream?*', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: `data: ${JSON.stringify(shown)}\n\n` }),
+  );
+  await open('/', 'Batches retrying');
+  expect(await page.locator('.note.good').innerText()).toBe('No problems found.');
+});
+
 test('overview: requests only the top 12, and shows kinds under their readable names', async () => {
   const [stream] = await Promise.all([
     page.waitForRequest('**/rest/v1/activity/stream?*'),
