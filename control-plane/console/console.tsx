@@ -94,7 +94,8 @@ export function Console(): ReactElement {
   if (current === undefined) return <SignInPage failed={error} />;
   return (
     <Shell
-      key={current.accountId}
+      // What one key or user was shown is not kept for the next.
+      key={JSON.stringify(current)}
       search={(onDone) => (
         <Suspense>
           <SearchDialog onDone={onDone} />

@@ -22,14 +22,17 @@ export type ListOptions = ReadOptions & {
   readonly keepsPrevious?: boolean;
 };
 
-/** Reads `path`. `data` of the result is the reply, undefined while it loads. */
+/**
+ * Reads `path`. Replies are kept for the key or user that is signed in: the next one is shown none of them. `data` of the
+ * result is the reply, undefined while it loads.
+ */
 export function useRead<Reply>(
   path: string,
   { everyMs, enabled = true, isEdited = false, repeatsAfter = () => true }: OneOptions<Reply> = {},
 ): UseQueryResult<Reply> {
   const { current } = useAccounts();
   return useQuery<Reply>({
-    queryKey: [current?.accountId, path, ...editedKey(isEdited)],
+    queryKey: [current, path, ...editedKey(isEdited)],
     queryFn: () => request<Reply>('GET', path),
     enabled,
     ...(isEdited ? { gcTime: 0 } : {}),
@@ -48,7 +51,7 @@ export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   const { current } = useAccounts();
   const join = path.includes('?') ? '&' : '?';
   const query = useInfiniteQuery<Reply, Error, InfiniteData<Reply, string | null>, unknown[], string | null>({
-    queryKey: [current?.accountId, path, 'list', ...editedKey(isEdited)],
+    queryKey: [current, path, 'list', ...editedKey(isEdited)],
     queryFn: ({ pageParam }) =>
       request<Reply>('GET', pageParam === null ? path : `${path}${join}cursor=${encodeURIComponent(pageParam)}`),
     initialPageParam: null,

@@ -247,6 +247,32 @@ test('console: what a key may not do is not offered, and a page that needs anoth
   expect(await page.getByRole('link', { name: 'Destinations' }).count()).toBe(1);
 });
 
+test('console: the next user of the same tab sees nothing that the last one could read', async () => {
+  const { key } = await account.client.api('POST', 'keys', { name: 'reads less', scopes: ['destination:list'] });
+  const enter = async (next: string): Promise<void> => {
+    await page.getByLabel('API key', { exact: true }).fill(next);
+    await press('Sign in', true);
+  };
+  const seesNoKeys = async (): Promise<void> => {
+    await page.getByText('Key reads less').waitFor();
+    expect(await page.getByRole('table').count()).toBe(0);
+    await waitForText(page, 'lacks the scope key:list');
+  };
+  // A visit of its own session, because signing out ends the session of all tests.
+  await signOut();
+  await signIn(page, stack.credentials.apiKey);
+  await open('/keys', 'Last used');
+  await press('Sign out', true);
+  await enter(String(key));
+  await seesNoKeys();
+  await press('Other account');
+  await enter(stack.credentials.apiKey);
+  await waitForText(page, 'Last used');
+  await press('Other account');
+  await enter(String(key));
+  await seesNoKeys();
+});
+
 test('users: a person is invited with a role, signs in with the link, sees the work of the role, and is named in the audit trail', async () => {
   await open('/users', 'No users yet');
   await press('Invite a person');
