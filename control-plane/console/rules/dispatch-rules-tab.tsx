@@ -70,9 +70,10 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
             onChange={(isEnabled) => setFields({ ...fields, isEnabled })}
           />
           {fields.categories.map((category, index) => (
-            // Categories have no key but their index.
+            // Categories have no ids. Their number in the key redraws all of them when one is added or removed.
+            // oxlint-disable-next-line react/no-array-index-key
             <CategoryFields
-              key={index}
+              key={`${index} of ${fields.categories.length}`}
               category={category}
               language={language}
               known={known}

@@ -1077,6 +1077,19 @@ test('rules: a rule that was changed elsewhere opens with its stored fields, and
   await client.api('DELETE', path);
 });
 
+test('rules: after a dispatch rule is removed, the next one is not edited with its JSON', async () => {
+  await open('/rules/dispatch', 'Rule name');
+  await press('Add a rule');
+  await page.getByLabel('Rule name').nth(1).fill('Next rule');
+  const next = page.getByRole('region', { name: 'Next rule' });
+  const first = page.getByRole('region', { name: 'Own staff' });
+  await first.getByRole('button', { name: 'Edit as JSON' }).click();
+  await first.getByLabel('As JSON').waitFor();
+  await first.getByRole('button', { name: 'Remove this rule' }).click();
+  await expect.poll(() => first.count()).toBe(0);
+  expect(await next.getByLabel('As JSON').count()).toBe(0);
+});
+
 test('tracking plan: the draft is tried on recent events, and a quarantined event is released and judged again', async () => {
   await open('/tracking-plan/rules', 'Try on recent events');
   await press('Try on recent events');
