@@ -13,14 +13,17 @@ const units = [
 /** A time as text in the format of all pages: with seconds, in the viewer's zone. */
 export const showTime = (at: string | number): string => exact.format(new Date(at));
 
-/** How long ago a time is, with the time itself in the viewer's zone as its title. */
+/**
+ * How long ago something happened, with its time in the viewer's zone as the title. The page reads its clock every ten
+ * seconds, and the clock may be slow: a later time counts as now.
+ */
 export function Ago({ at }: { readonly at: string | number | null }): ReactElement {
   const nowMs = useNow();
   if (at === null) return <span className="soft">never</span>;
   const date = new Date(at);
   return (
     <time className="nowrap" dateTime={date.toISOString()} title={exact.format(date)}>
-      {wordsFor(date.getTime() - nowMs)}
+      {wordsFor(Math.min(0, date.getTime() - nowMs))}
     </time>
   );
 }
