@@ -1,16 +1,16 @@
 import type { ReactElement } from 'react';
-import { At, Day } from './time.tsx';
 import { Field } from './field.tsx';
+import { localTime, readTime } from './local-time.ts';
+import { At, Day } from './time.tsx';
 
 export type TimeInputProps = {
   readonly label: string;
   /** A day is in UTC; a minute or second is in the viewer's zone. */
   readonly of: 'day' | 'minute' | 'second';
+  /** As the field gives it, or the instant of a link, which is kept until the field is edited. */
   readonly value: string;
   readonly hint?: string;
   readonly required?: boolean;
-  readonly min?: string;
-  readonly max?: string;
   readonly onChange: (value: string) => void;
 };
 
@@ -18,9 +18,10 @@ export type TimeInputProps = {
  * A field for a time. The browser shows the time in its own format, in which day and month can be confused, so the
  * chosen time is repeated below in the console's format.
  */
-export function TimeInput({ label, of, value, hint, onChange, ...bounds }: TimeInputProps): ReactElement {
-  const isKnown = !Number.isNaN(Date.parse(value));
-  const read = isKnown ? of === 'day' ? <Day at={value} /> : <At at={value} /> : null;
+export function TimeInput({ label, of, value, hint, required, onChange }: TimeInputProps): ReactElement {
+  const atMs = readTime(value);
+  const isKnown = !Number.isNaN(atMs);
+  const read = isKnown ? of === 'day' ? <Day at={value} /> : <At at={atMs} /> : null;
   return (
     <Field
       label={label}
@@ -35,10 +36,12 @@ export function TimeInput({ label, of, value, hint, onChange, ...bounds }: TimeI
       {(ids) => (
         <input
           {...ids}
-          {...bounds}
+          required={required}
           type={of === 'day' ? 'date' : 'datetime-local'}
           {...(of === 'second' ? { step: 1 } : {})}
-          value={value}
+          // Without a maximum, browsers accept years of six digits.
+          max={of === 'day' ? '9999-12-31' : '9999-12-31T23:59'}
+          value={isKnown && of !== 'day' && value.endsWith('Z') ? localTime(atMs, of) : value}
           onChange={(event) => onChange(event.target.value)}
         />
       )}

@@ -1,3 +1,5 @@
+import { readTime } from '../design/local-time.ts';
+
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -14,7 +16,7 @@ export const usualRange = '24h';
 export type RangeMs = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * The range in the page's query; undefined if it is invalid. A custom range has times in the viewer's zone. A missing
+ * The range in the page's query; undefined if it is invalid. Without an offset, a time is in the viewer's zone. A missing
  * start means a day before the end; a missing end means now. The current time is rounded up to a minute; otherwise each
  * render would have another range.
  */
@@ -26,17 +28,9 @@ export function readRange(search: URLSearchParams, nowMs: number): RangeMs | und
     return { fromMs: endMs - lengthMs, toMs: endMs };
   }
   const [from, to] = [search.get('from') ?? '', search.get('to') ?? ''];
-  const toMs = to === '' ? endMs : Date.parse(to);
-  const fromMs = from === '' ? toMs - dayMs : Date.parse(from);
+  const toMs = to === '' ? endMs : readTime(to);
+  const fromMs = from === '' ? toMs - dayMs : readTime(from);
   return fromMs < toMs ? { fromMs, toMs } : undefined;
-}
-
-/** A time as the value of a `datetime-local` field: in the viewer's zone, to the minute. */
-export function localTime(atMs: number): string {
-  const date = new Date(atMs);
-  const two = (number: number): string => String(number).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 export type EventsOf = RangeMs & {
@@ -51,7 +45,7 @@ export function eventsLink({ destinationId, outcome, name, fromMs, toMs }: Event
   if (outcome !== undefined) query.set('outcome', outcome);
   if (name !== undefined) query.set('name', name);
   query.set('range', 'custom');
-  query.set('from', localTime(fromMs));
-  query.set('to', localTime(toMs));
+  query.set('from', new Date(fromMs).toISOString());
+  query.set('to', new Date(toMs).toISOString());
   return `/events?${query.toString()}`;
 }

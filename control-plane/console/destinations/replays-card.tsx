@@ -8,6 +8,7 @@ import type { Replay } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import type { Tone } from '../design/feedback.tsx';
+import { readTime } from '../design/local-time.ts';
 import { countOf, showShare } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
@@ -25,8 +26,8 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
   const start = useChange((body: object) => request<Replay>('POST', `${path}/replay`, body));
   const cancel = useChange((id: string) => request<Replay>('POST', `${path}/replays/${id}/cancel`));
   const [search] = useSearchParams();
-  const [from, setFrom] = useState(() => localTime(search.get('from'), Date.now() - hourMs));
-  const [to, setTo] = useState(() => localTime(search.get('until'), Date.now()));
+  const [from, setFrom] = useState(() => givenTime(search.get('from'), Date.now() - hourMs));
+  const [to, setTo] = useState(() => givenTime(search.get('until'), Date.now()));
   const begin = (): Promise<unknown> => {
     if (asking === 'dead-letters') return start.mutateAsync({ what: asking, ...filter });
     const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
@@ -101,11 +102,10 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
                 hint="When events were received and resolved, in your time zone."
                 of="second"
                 required
-                max={to}
                 value={from}
                 onChange={setFrom}
               />
-              <TimeInput label="To" of="second" required min={from} value={to} onChange={setTo} />
+              <TimeInput label="To" of="second" required value={to} onChange={setTo} />
             </>
           ) : (
             <p>
@@ -121,14 +121,10 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
 
 const hourMs = 3_600_000;
 
-/**
- * A time as the value of a `datetime-local` field, in the viewer's zone, to the second. If `text` is invalid,
- * `otherwiseMs` is used.
- */
-function localTime(text: string | null, otherwiseMs: number): string {
-  const given = text === null ? Number.NaN : Date.parse(text);
-  const atMs = Number.isNaN(given) ? otherwiseMs : given;
-  return new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+/** The instant that a link names; `otherwiseMs`, to the second, if it names none. */
+function givenTime(text: string | null, otherwiseMs: number): string {
+  const atMs = readTime(text ?? '');
+  return new Date(Number.isNaN(atMs) ? Math.floor(otherwiseMs / 1_000) * 1_000 : atMs).toISOString();
 }
 
 function What({ replay: { what, reason, message, from, to } }: { readonly replay: Replay }): ReactElement {

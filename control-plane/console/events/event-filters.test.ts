@@ -11,6 +11,15 @@ test('event filters: a range ends now, a custom range is in the viewer’s time 
   expect(queryOf(of('from=2026-03-01T10:00&value=x'), nowMs)).toBe('');
 });
 
+test('event filters: a time of a link stays the same instant, and an invalid time is left out', () => {
+  const query = (from: string, to: string) =>
+    Object.fromEntries(new URLSearchParams(queryOf(of(`range=custom&from=${from}&to=${to}`), nowMs)));
+  const range = { from: '2026-10-25T00:00:00.000Z', to: '2026-10-25T01:00:00.000Z' };
+  expect(query(range.from, range.to)).toEqual(range);
+  expect(query('20266-01-01T00:00', range.to)).toEqual({ to: range.to });
+  expect(query('%2B275760-09-13T00:00:00.000Z', 'nonsense')).toEqual({});
+});
+
 test('event filters: new events are filtered in the console as the interface filters its lists', () => {
   const event = {
     event: 'Order Completed',

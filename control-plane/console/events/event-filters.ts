@@ -1,4 +1,5 @@
 import type { OutcomeName, RecentEvent } from '../api/types.ts';
+import { readTime } from '../design/local-time.ts';
 
 export const filterNames = [
   'destinationId',
@@ -31,14 +32,16 @@ export function readFilters(search: URLSearchParams): EventFilters {
 export const needsPast = ({ range, from, to, property }: EventFilters): boolean =>
   [range, from, to, property].some((text) => text !== '');
 
-/** The filters as a query of the API. A range such as the last hour ends at `nowMs`. */
+/** The filters as a query of the API. A range such as the last hour ends at `nowMs`. An invalid time is left out. */
 export function queryOf(filters: EventFilters, nowMs: number): string {
-  const { range, from, to, ...rest } = filters;
+  const { range, from: _from, to: _to, ...rest } = filters;
   const query = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== ''));
   const lengthMs = ranges[range]?.[1];
   if (lengthMs !== undefined) query.set('from', new Date(nowMs - lengthMs).toISOString());
-  if (range === 'custom' && from !== '') query.set('from', new Date(from).toISOString());
-  if (range === 'custom' && to !== '') query.set('to', new Date(to).toISOString());
+  for (const end of ['from', 'to'] as const) {
+    const atMs = readTime(filters[end]);
+    if (range === 'custom' && !Number.isNaN(atMs)) query.set(end, new Date(atMs).toISOString());
+  }
   if (!query.has('property')) query.delete('value');
   return query.toString();
 }

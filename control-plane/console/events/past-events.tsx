@@ -5,6 +5,7 @@ import { useChange, useList, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { EventSummary, OutcomeName, RecentEvent } from '../api/types.ts';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
+import { readTime } from '../design/local-time.ts';
 import { countOf, showCount } from '../design/numbers.ts';
 import { Card } from '../design/page.tsx';
 import { More } from '../design/table.tsx';
@@ -29,6 +30,7 @@ export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
   const query = queryOf(filters, nowMs);
   const join = query === '' ? '' : `&${query}`;
   const events = useList<RecentEvent>(`/events?limit=100${join}`);
+  const fromMs = filters.range === 'custom' ? readTime(filters.from) : Number.NaN;
   const summary = useRead<EventSummary>(`/events/summary${query === '' ? '' : `?${query}`}`);
   const [progress, setProgress] = useState<number>();
   const exported = useChange((format: 'csv' | 'json') =>
@@ -58,7 +60,7 @@ export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
       <div className="body stack">
         <Waiting query={summary} />
         {summary.data === undefined ? null : <Summary summary={summary.data} />}
-        {filters.range === 'custom' && filters.from !== '' ? <OlderEvents fromMs={Date.parse(filters.from)} /> : null}
+        {Number.isNaN(fromMs) ? null : <OlderEvents fromMs={fromMs} />}
         {progress === undefined ? null : (
           <p role="status">
             Exporting: {showCount(progress)} of at most {showCount(exportedMax)} …

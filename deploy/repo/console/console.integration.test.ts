@@ -527,7 +527,7 @@ test("delivery: it takes three steps to see whether last night's purchases reach
   await page.goBack();
   await page.getByLabel('Received').selectOption('custom');
   await page.getByLabel('From').fill('2020-01-01T00:00');
-  await page.getByLabel('To').fill('2020-01-02T00:00');
+  await page.getByLabel('To', { exact: true }).fill('2020-01-02T00:00');
   await waitForText(page, 'No events received in this range');
   // The field shows the time in the browser's format; below it, the console's format is shown.
   await page.locator('form time').getByText('1 Jan 2020, 00:00:00').waitFor();
@@ -764,6 +764,32 @@ test('replays: a running replay shows its progress, and is cancelled', async () 
   expect(await page.getByRole('progressbar').getAttribute('value')).toBe('0.4');
   await press('Cancel');
   await waitForText(page, 'Cancelled');
+});
+
+test('replays: a range of a link is replayed as it is, also in the hour that occurs twice', async () => {
+  const range = { from: '2026-10-25T00:50:00.000Z', to: '2026-10-25T01:05:00.000Z' };
+  const asked: unknown[] = [];
+  await page.route('**/replay', (route) => {
+    asked.push(route.request().postDataJSON());
+    return route.fulfill({ json: {} });
+  });
+  const query = new URLSearchParams({ from: range.from, until: range.to });
+  await open(`/destinations/${account.healthyId}/dead-letters?${query.toString()}`, 'Replays');
+  const replay = async (): Promise<void> => {
+    await press('Replay', true);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await press('Replay a time range');
+  expect(await page.getByLabel('From', { exact: true }).inputValue()).toMatch(/^2026-10-25T02:50/);
+  expect(await page.getByLabel('To', { exact: true }).inputValue()).toMatch(/^2026-10-25T02:05/);
+  await replay();
+  await press('Replay a time range');
+  await page.getByLabel('From').fill('2026-10-25T01:30:00');
+  await replay();
+  expect(asked).toEqual([
+    { what: 'log', ...range },
+    { what: 'log', from: '2026-10-24T23:30:00.000Z', to: range.to },
+  ]);
 });
 
 test('events: an event lists the destinations where it has no outcome, with the reason for each', async () => {
