@@ -35,7 +35,6 @@ export type WebhookParts = {
 export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #inflater: Inflater;
-  #multipartInFlight = 0;
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
@@ -83,12 +82,8 @@ export class Webhooks {
   }
 
   #readMultipart(exchange: Exchange, admitted: Admitted, body: Buffer, query: string): void {
-    const { multipartInFlightMax } = this.#parts.settings;
-    if (this.#multipartInFlight >= multipartInFlightMax) return exchange.send(busy);
-    this.#multipartInFlight += 1;
     // Copied: the reader answers later, and the engine reuses the bytes after this call.
     void readMultipart(Buffer.from(body), exchange.head.contentType).then((read) => {
-      this.#multipartInFlight -= 1;
       exchange.attempt(() => this.#take(exchange, admitted, read, query));
     });
   }

@@ -3,7 +3,7 @@ import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { readAdmissionSettings } from '../ingest/admission.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
-import { multipartInFlightMax, signatureAgeMsMax } from '../webhook/webhook-settings.ts';
+import { signatureAgeMsMax } from '../webhook/webhook-settings.ts';
 import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import { compatRowsMax } from './compat/compat-settings.ts';
 import type { RoutesOptions } from './registry.ts';
@@ -52,7 +52,6 @@ const { variables, read } = defineSettings({
     eventsMax: fromEnv(batchRows),
     arrayKeysMax: batchKeysMax,
     signatureAgeMsMax,
-    multipartInFlightMax,
   },
   compat: {
     bodyBytesMax: fromEnv(batchBody),

@@ -311,6 +311,12 @@ test.each([
     400,
   ],
   [
+    'a file of 16 KiB',
+    'multipart/form-data; boundary=b',
+    `--b\r\nContent-Disposition: form-data; name="a"; filename="photo"\r\n\r\n${'x'.repeat(16_384)}\r\n--b--\r\n`,
+    200,
+  ],
+  [
     'JSON in it that is none',
     'multipart/form-data; boundary=b',
     '--b\r\nContent-Disposition: form-data; name="rawRequest"\r\n\r\n{"a":\r\n--b--\r\n',

@@ -101,7 +101,7 @@ export function readForm(body: Buffer): JsonObject {
   return fieldsOf(new URLSearchParams(body.toString('utf8')));
 }
 
-/** The fields of a multipart form. Files are left out. Never throws. */
+/** The fields of a multipart form. Files are left out. Never throws; settles by the next turn of the event loop. */
 export function readMultipart(body: Buffer, contentType: string): Promise<ReadBody> {
   return new Promise((resolve) => {
     const malformed = (): void => resolve({ refusal: malformedForm });
@@ -110,12 +110,16 @@ export function readMultipart(body: Buffer, contentType: string): Promise<ReadBo
         headers: { 'content-type': contentType },
         // No field is truncated, because the body's size is already limited.
         limits: { fields: parametersMax, fieldSize: body.length, files: 0, parts: parametersMax },
+        // A part that fills its buffer makes the parser wait, and it never goes on if the form ends in the same chunk.
+        fileHwm: body.length + 1,
       });
       const texts = new URLSearchParams();
       form.on('field', (name, value) => texts.append(name, value));
       form.on('finish', () => resolve({ value: fieldsOf(texts) }));
       form.on('error', malformed);
       form.end(body);
+      // The parser waits for nothing but ticks, so a form that is unfinished after them would never be answered.
+      setImmediate(malformed);
     } catch {
       malformed();
     }

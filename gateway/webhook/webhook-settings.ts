@@ -1,7 +1,5 @@
 import type { InflateSettings } from '../http/inflate.ts';
 
-/** Multipart bodies of webhooks that are read at the same time. */
-export const multipartInFlightMax = 32;
 /** Maximum difference between the time in a signature and now, in ms, in either direction. */
 export const signatureAgeMsMax = 300_000;
 
@@ -11,7 +9,6 @@ export type WebhookSettings = {
   /** Maximum number of object keys in a request with several events. */
   readonly arrayKeysMax: number;
   readonly signatureAgeMsMax: number;
-  readonly multipartInFlightMax: number;
   /** Limits of decompression, except the maximum size of the result. */
   readonly gzip: Omit<InflateSettings, 'bytesMax'>;
 };

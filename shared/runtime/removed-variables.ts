@@ -122,7 +122,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
   SINK_REQUESTS_MAX: 'the sink keeps 200,000 requests',
   TIME_AHEAD_MS_MAX: "an event's time may be up to 5 minutes in the future",
   WEBHOOK_EVENTS_MAX: 'BATCH_ROWS_MAX is the limit of webhooks too',
-  WEBHOOK_MULTIPART_IN_FLIGHT_MAX: 'up to 32 multipart bodies are read at a time',
+  WEBHOOK_MULTIPART_IN_FLIGHT_MAX: 'a multipart body is read at once, so none waits',
   WEBHOOK_SIGNATURE_AGE_MS_MAX: 'a signature is valid for five minutes',
   WORK_ACTORS_TOLD_MAX: 'a report names up to 1,000 actors',
   WORK_TOLD_EVERY_MS: 'placement is reported every 4 seconds',
