@@ -1,27 +1,14 @@
-import { stringifyExact } from '../../shared/json/exact-numbers.ts';
 import { endHead } from '../../shared/contracts/events/envelope.ts';
 import { EventSlice } from '../commit/frame.ts';
 import type { FrameOutcome, FrameWaiter } from '../commit/frame.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { accepted, invalid, problemOf, tooLarge, unavailable } from '../http/reply.ts';
-import { BodyScan, scanBody } from '../payload/scan-body.ts';
-import { describeProblem } from '../payload/describe-problem.ts';
-import { identifyPayload, trackPayload } from '../payload/payloads.ts';
-import type { IdentifyPayload, TrackPayload } from '../payload/payloads.ts';
-import { replaceNulls } from '../payload/replace-nulls.ts';
-import { isWithinWindow } from '../payload/time-window.ts';
-import type { TimeWindow } from '../payload/time-window.ts';
+import { accepted, problemOf, unavailable } from '../http/reply.ts';
 import type { Admitted } from './admission.ts';
+import { encodeMade } from './encode-made.ts';
+import type { MadeEvent, MadeLimits } from './encode-made.ts';
 import type { Intake } from './intake.ts';
 import { countInvalid } from './published-sources.ts';
 import type { EventTally } from './published-sources.ts';
-
-/** An event that the gateway made from part of a request; its token is blank. */
-export type MadeEvent =
-  | { readonly kind: 'track'; readonly payload: TrackPayload }
-  | { readonly kind: 'identify'; readonly payload: IdentifyPayload & Pick<TrackPayload, 'distinctId'> };
-
-export type MadeLimits = { readonly timeWindow: TimeWindow; readonly bytesMax: number };
 
 /**
  * Accepts the events made from one request. The request is answered once all are stored. If an event is not stored, the
@@ -30,19 +17,19 @@ export type MadeLimits = { readonly timeWindow: TimeWindow; readonly bytesMax: n
 export class MadeEvents {
   readonly #intake: Intake;
   readonly #limits: MadeLimits;
-  readonly #scan = new BodyScan();
 
   constructor(intake: Intake, limits: MadeLimits) {
     this.#intake = intake;
     this.#limits = limits;
   }
 
-  store(exchange: Exchange, admitted: Admitted, events: readonly MadeEvent[]): void {
+  /** `key`: the source key of the request, which is not stored. */
+  store(exchange: Exchange, admitted: Admitted, events: readonly MadeEvent[], key: string): void {
     const { source, atMs } = admitted;
     const bodies: Buffer[] = [];
     let bytes = 0;
     for (const event of events) {
-      const body = this.#encode(event, atMs);
+      const body = encodeMade(event, key, atMs, this.#limits);
       if (!Buffer.isBuffer(body)) {
         countInvalid(source.tally, problemOf(body), events.length);
         return exchange.send(body);
@@ -65,21 +52,6 @@ export class MadeEvents {
       const event = { kind, id: payload.distinctId ?? this.#intake.newEventId(atMs), identity: payload, bot };
       this.#intake.append(this.#intake.partitionOf(source, event), endHead(start, event), slice, answer, index);
     });
-  }
-
-  /** An event's bytes, or the answer to a request with an invalid event. */
-  #encode({ kind, payload }: MadeEvent, atMs: number) {
-    const check = kind === 'track' ? trackPayload : identifyPayload;
-    if (!check.Check(payload)) return invalid(describeProblem(check, payload));
-    const { time } = payload as { readonly time?: number | null };
-    if (!isWithinWindow(time, atMs, this.#limits.timeWindow)) {
-      return invalid('time lies outside the window in which events are accepted');
-    }
-    const body = Buffer.from(stringifyExact(payload, ...Object.values(payload)));
-    if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);
-    scanBody(this.#scan, body);
-    // A service cannot correct what a visitor typed into its form, and no store accepts a null character.
-    return this.#scan.facts.nulls ? replaceNulls(body) : body;
   }
 }
 

@@ -1,25 +1,24 @@
-import { stringifyExact } from '../../shared/json/exact-numbers.ts';
 import { endHead } from '../../shared/contracts/events/envelope.ts';
 import type { EnvelopeKind } from '../../shared/contracts/events/envelope.ts';
 import type { EventIdentity } from '../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { EventSlice } from '../commit/frame.ts';
 import type { Exchange, StoredAnswers } from '../http/exchange.ts';
-import { invalid, unavailable } from '../http/reply.ts';
-import type { Reply } from '../http/reply.ts';
+import { invalid, problemOf, unavailable } from '../http/reply.ts';
 import { readJson } from '../payload/read-json.ts';
 import type { JsonLimits } from '../payload/read-json.ts';
 import { readPlainTrack } from '../payload/read-plain-track.ts';
-import { PlainEvent, BodyScan, scanBody } from '../payload/scan-body.ts';
+import { PlainEvent, BodyScan } from '../payload/scan-body.ts';
 import { describeProblem } from '../payload/describe-problem.ts';
 import { identifyPayload, trackPayload } from '../payload/payloads.ts';
-import { replaceNulls } from '../payload/replace-nulls.ts';
 import { isWithinWindow } from '../payload/time-window.ts';
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { TrackPayload } from '../payload/payloads.ts';
 import { Admitted } from './admission.ts';
 import type { Admission } from './admission.ts';
 import { blankToken } from './blank-token.ts';
+import { encodeMade, outsideWindow } from './encode-made.ts';
+import type { MadeLimits } from './encode-made.ts';
 import type { Intake } from './intake.ts';
 import { countInvalid } from './published-sources.ts';
 import type { PublishedSource } from './published-sources.ts';
@@ -28,20 +27,17 @@ import type { RememberedRequest } from './remembered-requests.ts';
 
 export type EventLimits = JsonLimits & { readonly timeWindow: TimeWindow };
 
-const outsideWindowProblem = 'time lies outside the window in which events are accepted';
-const outsideWindow = invalid(outsideWindowProblem);
-
 /** Accepts requests with one event, from any route. */
 export class SingleEvent {
   readonly #admission: Admission;
   readonly #intake: Intake;
-  readonly #limits: EventLimits;
+  readonly #limits: EventLimits & MadeLimits;
   readonly #requests = new RememberedRequests();
   // One request is handled at a time, so one scan serves all.
   readonly #scan = new BodyScan();
   readonly #plain = new PlainEvent();
 
-  constructor(admission: Admission, intake: Intake, limits: EventLimits) {
+  constructor(admission: Admission, intake: Intake, limits: EventLimits & MadeLimits) {
     this.#admission = admission;
     this.#intake = intake;
     this.#limits = limits;
@@ -74,19 +70,14 @@ export class SingleEvent {
   }
 
   /**
-   * Accepts a track payload that the route made. Its token is `blank`, as keys must not be stored. `answers`: the
-   * route's own, if any.
+   * Accepts a track payload that the route made. Its token is `blank`, as keys must not be stored, and so is `key`, the
+   * one in the request's address, wherever the payload repeats it. `answers`: the route's own, if any.
    */
-  made(exchange: Exchange, admitted: Admitted, payload: TrackPayload, answers?: StoredAnswers): void {
-    const { source } = admitted;
-    if (!trackPayload.Check(payload)) {
-      return refuse(exchange, source, describeProblem(trackPayload, payload), answers?.refused);
-    }
-    if (!this.#isTimely(exchange, admitted, payload, answers?.refused)) return;
-    const made = Buffer.from(stringifyExact(payload, payload.eventProperties));
-    scanBody(this.#scan, made);
-    const body = this.#scan.facts.nulls ? replaceNulls(made) : made;
-    this.#storeTrack(exchange, admitted, payload, body, answers);
+  made(exchange: Exchange, admitted: Admitted, payload: TrackPayload, key: string, answers?: StoredAnswers): void {
+    const body = encodeMade({ kind: 'track', payload }, key, admitted.atMs, this.#limits);
+    if (Buffer.isBuffer(body)) return this.#storeTrack(exchange, admitted, payload, body, answers);
+    countInvalid(admitted.source.tally, problemOf(body));
+    exchange.send(answers?.refused ?? body);
   }
 
   /** Accepts or refuses a track that is not plain: it has to be parsed, and may be invalid. */
@@ -113,11 +104,10 @@ export class SingleEvent {
     exchange: Exchange,
     { source, atMs }: Admitted,
     { time }: { readonly time?: number | null | undefined },
-    refused: Reply = outsideWindow,
   ): boolean {
     if (isWithinWindow(time, atMs, this.#limits.timeWindow)) return true;
-    countInvalid(source.tally, outsideWindowProblem);
-    exchange.send(refused);
+    countInvalid(source.tally, problemOf(outsideWindow));
+    exchange.send(outsideWindow);
     return false;
   }
 
@@ -174,7 +164,7 @@ class OneEvent {
   }
 }
 
-function refuse(exchange: Exchange, source: PublishedSource, problem: string, reply = invalid(problem)): void {
+function refuse(exchange: Exchange, source: PublishedSource, problem: string): void {
   countInvalid(source.tally, problem);
-  exchange.send(reply);
+  exchange.send(invalid(problem));
 }

@@ -39,7 +39,7 @@ export function createPixelRoute({ admission, intake, events, isSecure }: PixelP
       const identity = identified ? {} : { userId: visitorId };
       const answers = { stored: pixelReply(visitorId, isSecureRequest(exchange.head, isSecure)), lost: unavailable };
       if (exchange.headOnly) return exchange.send(answers.stored);
-      events.made(exchange, admitted, { token: madeToken, event, ...fields, ...identity }, answers);
+      events.made(exchange, admitted, { token: madeToken, event, ...fields, ...identity }, token, answers);
     },
   };
 }

@@ -31,6 +31,9 @@ export type WebhookParts = {
   readonly settings: WebhookSettings;
 };
 
+/** The source key in a request's address, and the query. */
+export type WebhookAddress = { readonly token: string; readonly query: string };
+
 /** Reads webhook requests as the type of their source requires, and stores their events. */
 export class Webhooks {
   readonly #parts: WebhookParts;
@@ -42,27 +45,27 @@ export class Webhooks {
     this.#inflater = new Inflater({ bytesMax: parts.bodyBytesMax, ...gzip });
   }
 
-  accept(exchange: Exchange, body: Buffer, token: string, query: string): void {
-    if (!isGzipCoding(exchange.head.contentEncoding)) return this.#admit(exchange, body, token, query);
+  accept(exchange: Exchange, body: Buffer, address: WebhookAddress): void {
+    if (!isGzipCoding(exchange.head.contentEncoding)) return this.#admit(exchange, body, address);
     const { admission } = this.#parts;
     // Checked before any work on the body.
-    if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
+    if (admission.sourceOf(address.token) === undefined) return exchange.send(unauthorized);
     const started = this.#inflater.inflate({
       // Copied: the engine reuses the bytes of `body` after this call.
       compressed: Buffer.from(body),
       address: admission.addressOf(exchange),
       done: (result) => {
-        if (result.kind === 'body') exchange.attempt(() => this.#admit(exchange, result.body, token, query));
+        if (result.kind === 'body') exchange.attempt(() => this.#admit(exchange, result.body, address));
         else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#parts.bodyBytesMax));
       },
     });
     if (!started) exchange.send(busy);
   }
 
-  #admit(exchange: Exchange, body: Buffer, token: string, query: string): void {
+  #admit(exchange: Exchange, body: Buffer, address: WebhookAddress): void {
     exchange.bodyBytes = body.length;
     const { admission, settings } = this.#parts;
-    const source = admission.sourceOf(token);
+    const source = admission.sourceOf(address.token);
     if (source === undefined) return exchange.send(unauthorized);
     const admitted = admission.admitSigned(exchange, source, 1);
     if (!(admitted instanceof Admitted)) return exchange.send(admitted);
@@ -70,8 +73,8 @@ export class Webhooks {
     const time = { nowMs: admitted.atMs, ageMsMax: settings.signatureAgeMsMax };
     const unsigned = refuseUnsigned(source, exchange, body, time);
     if (unsigned !== undefined) return refuse(exchange, source, unsigned);
-    if (mediaTypeOf(exchange) === multipartType) return this.#readMultipart(exchange, admitted, body, query);
-    this.#take(exchange, admitted, this.#read(exchange, body), query);
+    if (mediaTypeOf(exchange) === multipartType) return this.#readMultipart(exchange, admitted, body, address);
+    this.#take(exchange, admitted, this.#read(exchange, body), address);
   }
 
   #read(exchange: Exchange, given: Buffer): ReadBody {
@@ -81,36 +84,41 @@ export class Webhooks {
     return readProviderJson(body, { ...limits, arrayKeysMax: settings.arrayKeysMax });
   }
 
-  #readMultipart(exchange: Exchange, admitted: Admitted, body: Buffer, query: string): void {
+  #readMultipart(exchange: Exchange, admitted: Admitted, body: Buffer, address: WebhookAddress): void {
     // Copied: the reader answers later, and the engine reuses the bytes after this call.
     void readMultipart(Buffer.from(body), exchange.head.contentType).then((read) => {
-      exchange.attempt(() => this.#take(exchange, admitted, read, query));
+      exchange.attempt(() => this.#take(exchange, admitted, read, address));
     });
   }
 
-  #take(exchange: Exchange, admitted: Admitted, read: ReadBody, query: string): void {
+  #take(exchange: Exchange, admitted: Admitted, read: ReadBody, address: WebhookAddress): void {
     const { source } = admitted;
     if (read.refusal !== undefined) return refuse(exchange, source, read.refusal);
     if (read.leftOut !== undefined && read.leftOut > 0) countInvalid(source.tally, unreadable, read.leftOut);
     const kind = findSourceKind(source.type);
-    if (kind !== undefined) return this.#takeEvents(exchange, admitted, kind.readEvents(read.value), query);
+    if (kind !== undefined) return this.#takeEvents(exchange, admitted, kind.readEvents(read.value), address);
     const { value } = read;
-    if (Array.isArray(value)) return this.#takeEvents(exchange, admitted, value.map(anyEvent), query);
-    this.#takeAnything(exchange, admitted, value as object, query);
+    if (Array.isArray(value)) return this.#takeEvents(exchange, admitted, value.map(anyEvent), address);
+    this.#takeAnything(exchange, admitted, value as object, address);
   }
 
   /** Stores a body from a source without a known kind. */
-  #takeAnything(exchange: Exchange, admitted: Admitted, eventProperties: object, query: string): void {
+  #takeAnything(
+    exchange: Exchange,
+    admitted: Admitted,
+    eventProperties: object,
+    { token, query }: WebhookAddress,
+  ): void {
     const { event, fields } = readQueryEvent(query);
     const payload = { token: madeToken, event: event ?? admitted.source.name, ...fields, eventProperties };
-    this.#parts.events.made(exchange, admitted, payload);
+    this.#parts.events.made(exchange, admitted, payload, token);
   }
 
   #takeEvents(
     exchange: Exchange,
     admitted: Admitted,
     events: ReturnType<SourceKind['readEvents']>,
-    query: string,
+    { token, query }: WebhookAddress,
   ): void {
     const { admission, made, limits, settings } = this.#parts;
     const { source, atMs } = admitted;
@@ -125,6 +133,7 @@ export class Webhooks {
       exchange,
       admitted,
       events.map((event, index) => payloadOf(event, context, index)),
+      token,
     );
   }
 }

@@ -32,7 +32,8 @@ export function createRedirectRoute({ admission, sources, intake, events, isSecu
     openapi: { paths: { '/redirect/{code}': { get: description } } },
     accept(exchange, segment, query) {
       const code = decodeSegment(segment);
-      const source = sources.bySourceId(code) ?? sources.byToken(code);
+      const ofId = sources.bySourceId(code);
+      const source = ofId ?? sources.byToken(code);
       if (source?.redirectUrl === undefined) return exchange.send(notFound);
       // Link checkers and mail scanners send HEAD requests, which are not events.
       const admitted = admission.admit(exchange, source, exchange.headOnly ? 0 : 1);
@@ -46,7 +47,8 @@ export function createRedirectRoute({ admission, sources, intake, events, isSecu
       const { fields, identified } = readQueryEvent(query);
       const identity = identified ? {} : { userId: visitorId };
       const payload = { token: madeToken, event: source.name, ...fields, ...identity };
-      events.made(exchange, admitted, payload, { stored: reply, lost: reply, refused: reply });
+      const key = ofId === undefined ? code : '';
+      events.made(exchange, admitted, payload, key, { stored: reply, lost: reply, refused: reply });
     },
   };
 }

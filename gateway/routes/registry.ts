@@ -54,8 +54,9 @@ export type GatewayRoutes = { readonly routes: readonly Route[]; readonly compat
 export function createRoutes(options: RoutesOptions): GatewayRoutes {
   const { admission, sources, commit, limits, bodyBytesMax, batch, isSecure } = options;
   const intake = new Intake(admission, commit, options.partitions);
-  const events = new SingleEvent(admission, intake, limits);
-  const made = new MadeEvents(intake, { timeWindow: limits.timeWindow, bytesMax: bodyBytesMax });
+  const ofEvent = { ...limits, bytesMax: bodyBytesMax };
+  const events = new SingleEvent(admission, intake, ofEvent);
+  const made = new MadeEvents(intake, ofEvent);
   const compat = new CompatIntake(admission, intake, options.compat);
   const routes: readonly Route[] = [
     createTrackRoute(events, bodyBytesMax),

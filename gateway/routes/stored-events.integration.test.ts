@@ -34,6 +34,22 @@ test('stored: an event is in the log as it was received, with its key masked', a
   for (const source of allTestSources) expect(raw).not.toContain(source.token);
 });
 
+test.each([
+  ['pixel', `/pixel/${testSources.web.token}.gif?event=Seen`, testSources.web.token],
+  ['redirect', `/redirect/${testSources.link.token}?from=mail`, testSources.link.token],
+])('stored: a key in the address of a %s is masked where the query repeats it', async (name, path, key) => {
+  const query = `&distinctId=repeats-${name}&current_url=/a?key=${key}&note=${key}&externalId=${key}`;
+  await fetch(`${rig.gateway.url}${path}${query}`, { redirect: 'manual' });
+  const found = (await rig.log.envelopes()).find((envelope) => envelope.id === `repeats-${name}`);
+  const stars = '*'.repeat(key.length);
+  expect(found?.body).toMatchObject({
+    externalId: stars,
+    eventProperties: { note: stars },
+    defaultProperties: { current_url: `/a?key=${stars}` },
+  });
+  expect(await rig.log.rawFrames()).not.toContain(key);
+});
+
 test.each([undefined, null])('stored: an event whose distinctId is %j gets an id', async (distinctId) => {
   const userId = `nameless-${distinctId}`;
   await rig.post('track', track({ event: 'Nameless', userId, distinctId }));

@@ -124,6 +124,36 @@ test('webhook: a secret in a form is not stored in the log', async () => {
   expect(await log.rawFrames()).not.toContain('not-for-the-log');
 });
 
+const jotform = providerExamples(0).find(({ type }) => type === 'JotFormWebhooks');
+const json = 'application/json';
+test.each([
+  [
+    'a field of a form',
+    'JotFormWebhooks',
+    jotform?.contentType ?? '',
+    (key: string) => jotform?.body.replace('…', key),
+  ],
+  ['a JSON field', 'Heyflow', json, (key: string) => JSON.stringify({ id: 'k', fields: { Page: `/webhook/${key}` } })],
+  ['an object for a generic source', 'hook', json, (key: string) => JSON.stringify({ url: `/webhook/${key}`, key })],
+  ['an array for a generic source', 'hook', json, (key: string) => JSON.stringify([{ [key]: [key] }, { url: key }])],
+  ['a form for a generic source', 'hook', 'application/x-www-form-urlencoded', (key: string) => `url=/webhook/${key}`],
+])('webhook: the source key is masked where the body repeats it: %s', async (_name, type, contentType, bodyWith) => {
+  const key = type === 'hook' ? testSources.hook.token : tokenOf(plain, type);
+  const before = (await storedBy(type)).length;
+  const answer = await post(addressOf(key, `?page=/webhook/${key}`), bodyWith(key) ?? '', {
+    'content-type': contentType,
+  });
+  expect(answer.status).toBe(200);
+  expect((await storedBy(type)).length).toBeGreaterThan(before);
+  expect(await log.rawFrames()).not.toContain(key);
+});
+
+test('webhook: a form whose event would be larger than a body may be is 413', async () => {
+  const form = `a=${'\u0001'.repeat(300_000)}`;
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await post(addressOf(testSources.hook.token), form, headers)).status).toBe(413);
+});
+
 test.each([...signed.keys()])(
   'webhook: %s, with a secret, accepts what its provider signed and nothing else',
   async (type) => {

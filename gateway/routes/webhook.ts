@@ -41,7 +41,7 @@ export function createWebhookRoutes(parts: WebhookParts): readonly [PostRoute, G
       if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
       // Copied unless the receiver is loaded and reads it at once: the engine reuses the body's bytes after this call.
       const kept = receiver.isLoaded ? body : Buffer.from(body);
-      receiver.use(exchange, ({ webhooks }) => webhooks.accept(exchange, kept, token, query));
+      receiver.use(exchange, ({ webhooks }) => webhooks.accept(exchange, kept, { token, query }));
     },
   };
   const challenge: GetRoute = {

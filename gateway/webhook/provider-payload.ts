@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
-import type { MadeEvent } from '../ingest/made-events.ts';
+import type { MadeEvent } from '../ingest/encode-made.ts';
 import { isWithinWindow } from '../payload/time-window.ts';
 import { textCharactersMax } from '../../shared/contracts/ingest/payload-fields.ts';
 import type { TimeWindow } from '../payload/time-window.ts';
