@@ -104,8 +104,9 @@ export const posthogCapture: Dialect = {
  */
 function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
   const properties = isJsonObject(message['properties']) ? message['properties'] : {};
-  const distinctId =
+  const givenId =
     readId(message, 'distinct_id') ?? readId(properties, 'distinct_id') ?? readId(message, '$distinct_id');
+  const distinctId = message['event'] === '$groupidentify' && givenId === groupAsId(properties) ? undefined : givenId;
   const anonymousId = readId(properties, '$anon_distinct_id') ?? readId(properties, '$device_id');
   const aliasId = readId(properties, 'alias');
   const problem = idProblem({ distinct_id: distinctId, $anon_distinct_id: anonymousId, alias: aliasId });
@@ -157,6 +158,10 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
       return made('track', { event: eventNames.get(event) ?? event, eventProperties });
   }
 }
+
+/** The distinct_id that server libraries make up for a group that is identified without a person. */
+const groupAsId = (properties: JsonObject): string =>
+  `$${readId(properties, '$group_type')}_${readId(properties, '$group_key')}`;
 
 /**
  * The time of an event: by its sender's clock, or as an offset in ms before the event was sent. The arrival

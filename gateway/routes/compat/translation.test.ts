@@ -314,6 +314,26 @@ test('posthog: a distinct_id is the id of a customer, unless it equals the id of
   });
 });
 
+test.each([
+  ['no one', '$company_c1', undefined],
+  ['a person', 'ada', 'ada'],
+  ['a person named like another group', '$company_c2', '$company_c2'],
+])('posthog: a group identified by %s is no person of its own', (_by, distinctId, externalId) => {
+  const properties = { $group_type: 'company', $group_key: 'c1', $group_set: { name: 'Acme' } };
+  const capture = (event: string, ids: JsonObject): Translated =>
+    translated(posthogCapture.translate({ event, ...ids }, {}, arrival));
+  for (const ids of [
+    { distinct_id: distinctId, properties },
+    { properties: { ...properties, distinct_id: distinctId } },
+  ]) {
+    const { identity, body } = capture('$groupidentify', ids);
+    expect([identity.userId, identity.externalId]).toEqual([undefined, externalId]);
+    expect(body).toMatchObject({ event: '$group', externalId, eventProperties: properties });
+  }
+  // Only a library that identifies a group makes up such an id.
+  expect(capture('e', { distinct_id: distinctId, properties }).identity.externalId).toBe(distinctId);
+});
+
 const messageNames = `
   type event userId anonymousId messageId timestamp sentAt properties traits
   context previousId groupId name category integrations channel distinct_id uuid $set
