@@ -4,7 +4,7 @@ import type { EventIdentity } from '../../shared/contracts/events/partition.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { EventSlice } from '../commit/frame.ts';
 import type { Exchange, StoredAnswers } from '../http/exchange.ts';
-import { invalid, problemOf, unavailable } from '../http/reply.ts';
+import { invalid, problemOf } from '../http/reply.ts';
 import { readJson } from '../payload/read-json.ts';
 import type { JsonLimits } from '../payload/read-json.ts';
 import { readPlainTrack } from '../payload/read-plain-track.ts';
@@ -139,10 +139,8 @@ export class SingleEvent {
 
   #store(exchange: Exchange, admitted: Admitted, event: OneEvent, body: Buffer): void {
     const { source } = admitted;
-    if (!this.#intake.hasRoom(1, body.length)) {
-      source.tally.lost += 1;
-      return exchange.send(unavailable);
-    }
+    // The route's own answer, as for an event that the log refuses.
+    if (!this.#intake.hasRoom(1, body.length)) return exchange.frameDecided('stalled');
     const slice = new EventSlice(body, source.accountId);
     event.bot = this.#intake.botScoreOf(exchange, source, slice);
     const head = endHead(this.#intake.startOf(exchange, admitted), event);

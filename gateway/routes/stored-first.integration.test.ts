@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { openLogGate } from '../../shared/testing/log-gate.ts';
 import type { LogGate } from '../../shared/testing/log-gate.ts';
@@ -6,6 +6,7 @@ import { startTestNats } from '../../shared/testing/servers.ts';
 import { identify, track } from '../testing/contract-row.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
+import { until } from '../testing/poll.ts';
 import { openTestLog } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';
 import { allTestSources, testSources } from '../testing/test-sources.ts';
@@ -46,9 +47,9 @@ const waysIn: readonly { readonly name: string; readonly path: string; readonly 
   { name: 'PostHog, a batch', path: '/batch/', body: { api_key: key, batch: [capture] } },
 ];
 
-async function send(path: string, body?: object): Promise<number> {
+async function send(path: string, body?: object, to = gateway): Promise<number> {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const answer = await fetch(`${gateway.url}${path}`, body === undefined ? {} : post);
+  const answer = await fetch(`${to.url}${path}`, body === undefined ? {} : post);
   await answer.arrayBuffer();
   return answer.status;
 }
@@ -78,4 +79,19 @@ test.each(waysIn)('stored first: $name: an event that the log refuses is refused
   expect(refused.messages.length).toBeGreaterThan(0);
   refused.release();
   expect((await log.envelopes()).length).toBe(before);
+});
+
+test('stored first: while the log is away, a short link redirects and every other event is refused', async () => {
+  const ownGate = await openLogGate(nats.url);
+  const cutOff = await startGatewayHere(ownGate.url);
+  onTestFinished(() => cutOff.stop());
+  await ownGate.close();
+  await until('the gateway notices', async () => (await cutOff.readiness()).body.includes('not connected'));
+  for (const { name, path, body } of waysIn) expect([name, await send(path, body, cutOff)]).toEqual([name, 503]);
+  const answer = await fetch(`${cutOff.url}/redirect/link`, { redirect: 'manual' });
+  expect(answer.status).toBe(302);
+  expect(answer.headers.get('location')).toBe('https://example.com/landing?a=b');
+  expect(await cutOff.metrics()).toContain(
+    'sluice_gateway_events_total{source_type="RedirectSource",result="lost"} 1\n',
+  );
 });
