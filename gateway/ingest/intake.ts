@@ -71,7 +71,7 @@ export class Intake {
     this.#commit.append(partition, head, slice, waiter, tag);
   }
 
-  /** The bot score of an event, if its source asks for one. */
+  /** The bot score of an event, if its source asks for one. `defaults`: the fields of its batch, if it is a row. */
   botScoreOf(
     exchange: Exchange,
     source: PublishedSource,
@@ -80,12 +80,14 @@ export class Intake {
   ): number | undefined {
     if (!source.scoresBots) return undefined;
     const event = JSON.parse(body.toString('utf8', start, end)) as ContextFields;
-    const properties: JsonObject = { ...(event.defaultProperties ?? defaults?.defaultProperties) };
-    const said = event.identityContext?.userAgent ?? defaults?.identityContext?.userAgent ?? properties['user_agent'];
+    const properties: JsonObject = { ...defaults?.defaultProperties, ...event.defaultProperties };
+    const said = [event, defaults].map((one) => one?.identityContext?.userAgent);
     const own = source.isFromVisitors ? exchange.head.userAgent : undefined;
-    return botScore(properties, typeof said === 'string' && said !== '' ? said : own);
+    return botScore(properties, [...said, properties['user_agent']].find(isUserAgent) ?? own);
   }
 }
+
+const isUserAgent = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 export type ContextFields = {
   readonly defaultProperties?: object | null;

@@ -171,6 +171,33 @@ test('batch: fields that apply to all rows are stored with each row', async () =
   expect((await rig.log.envelopes()).find((envelope) => envelope.id === 'ctx-1')?.ctx).toEqual(fields);
 });
 
+test('batch: the bot score of a row takes each property from the row, or else from the batch', async () => {
+  const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+  const crawler = 'Googlebot/2.1 (+http://www.google.com/bot.html)';
+  const scores = async (name: string, fields: object, rows: readonly object[]): Promise<unknown[]> => {
+    const events = rows.map((row, index) => ({ event: 'a', distinctId: `${name}-${index}`, ...row }));
+    const answer = await rig.post(
+      'batch',
+      { token: testSources.bots.token, events, ...fields },
+      { 'user-agent': browser },
+    );
+    expect(answer.status).toBe(200);
+    const bots = new Map((await rig.log.envelopes()).map(({ id, bot }) => [id, bot]));
+    return events.map(({ distinctId }) => bots.get(distinctId));
+  };
+  const said = [
+    {},
+    { defaultProperties: { sid: '1' } },
+    { defaultProperties: { is_bot: false } },
+    { defaultProperties: { bot_score: 7 } },
+  ];
+  expect(await scores('said', { defaultProperties: { is_bot: true } }, said)).toEqual([100, 100, 0, 7]);
+  const named = [{}, { defaultProperties: { sid: '1' } }, { defaultProperties: { user_agent: crawler } }];
+  expect(await scores('context', { defaultProperties: { user_agent: crawler } }, named)).toEqual([100, 100, 100]);
+  const network = [{}, { identityContext: { ip: '192.0.2.1' } }, { identityContext: { userAgent: '' } }];
+  expect(await scores('network', { identityContext: { userAgent: crawler } }, network)).toEqual([100, 100, 100]);
+});
+
 test('batch: gzip is read', async () => {
   const zipped = gzipSync(JSON.stringify({ token, events: [{ event: 'a', distinctId: 'zipped' }] }));
   expect((await rig.post('batch', zipped, { 'content-encoding': 'gzip' })).status).toBe(200);

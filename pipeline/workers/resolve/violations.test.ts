@@ -17,6 +17,7 @@ test('violations: those with the same account, hour, event, source and app versi
     violated({ at: 2 * hourMs }),
     violated({ source: 't' }),
     violated({ body: { defaultProperties: { app_version: 7 } } }),
+    violated({ body: { defaultProperties: { sid: '1' } }, ctx: { defaultProperties: { app_version: 7 } } }),
     violated({}, 'F'),
   ])
     expect(violations.note(one)).toBe(true);
@@ -28,7 +29,7 @@ test('violations: those with the same account, hour, event, source and app versi
     ['b', hourMs, 'E', 's', '', 1, hourMs + 1],
     ['a', 2 * hourMs, 'E', 's', '', 1, 2 * hourMs],
     ['a', hourMs, 'E', 't', '', 1, hourMs + 1],
-    ['a', hourMs, 'E', 's', '7', 1, hourMs + 1],
+    ['a', hourMs, 'E', 's', '7', 2, hourMs + 1],
     ['a', hourMs, 'F', 's', '', 1, hourMs + 1],
   ]);
   expect(violations.take()).toEqual([]);

@@ -1,7 +1,8 @@
 import { describeHit } from '../../../shared/routing/tracking-plan/describe-hit.ts';
 import type { Hit } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
-import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { objectOf } from './read-event.ts';
 import type { ViolationRow } from './write-violations.ts';
 
 /** Maximum number of groups counted between two writes; violations of further groups are counted as skipped. */
@@ -75,9 +76,8 @@ function count(group: Group, atMs: number): true {
   return true;
 }
 
-function appVersionOf({ body }: Envelope): string {
-  const context = body.defaultProperties;
-  if (!isJsonObject(context)) return '';
+function appVersionOf({ body, ctx }: Envelope): string {
+  const context: JsonObject = { ...ctx?.defaultProperties, ...objectOf(body.defaultProperties) };
   const version = context['app_version'] ?? context['version'];
   return typeof version === 'string' || typeof version === 'number' ? text(String(version), charactersMax.version) : '';
 }
