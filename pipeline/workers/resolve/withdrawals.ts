@@ -22,6 +22,9 @@ type VisitorAfter = {
 /** An event that may state consent, and the earlier of its own time and its receipt, in ms since the epoch. */
 type Saying = { readonly touch: VisitorTouch; readonly saidAtMs: number };
 
+/** A visitor's last decision on a purpose, and its time, in ms since the epoch. */
+type LastWord = { readonly isDenial: boolean; readonly atMs: number };
+
 /** Announces changes of consent to all senders, so that they also apply to waiting events. */
 export type Withdrawals = {
   /** The changes that must be announced before the event is published. */
@@ -38,19 +41,19 @@ export type WithdrawalsOptions = {
   readonly logger: Logger;
 };
 
-/** Maximum number of visitors whose announced denials are remembered: the stream might not have delivered them yet. */
+/** Maximum number of visitors whose announcements are remembered: the stream might not have delivered them yet. */
 const announcedMax = 10_000;
 
 /**
  * A denial is announced if it is not the visitor's latest entry in the stream, whichever event shows it: the event that
  * states the denial, the first event after a merge, or an event that is resolved again after a crash. A grant is
- * announced if its event states it and the visitor had denied. So visitors who never denied cause no messages. Global
- * Privacy Control of a known visitor counts as a denial of `$gpc`: it applies to waiting events too, for the purposes
- * that follow the signal.
+ * announced if its event states it and it is newer than the visitor's latest entry, a denial. So visitors who never
+ * denied cause no messages, and a grant that every event repeats causes one. Global Privacy Control of a known visitor
+ * counts as a denial of `$gpc`: it applies to waiting events too, for the purposes that follow the signal.
  */
 export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
   const { connection, visitors, erasures, plans, logger } = options;
-  const announced = new LRUCache<string, ReadonlySet<string>>({ max: announcedMax });
+  const announced = new LRUCache<string, ReadonlyMap<string, LastWord>>({ max: announcedMax });
   const keyOf = (accountId: string, visitorId: string): string => `${accountId}\n${visitorId}`;
   const withAliases = async (changes: readonly ConsentChange[]): Promise<readonly ConsentChange[]> => {
     const known = new Map<string, ReadonlyMap<string, readonly string[]>>();
@@ -71,26 +74,30 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
       const isSaid = given.some((members) => Object.hasOwn(members, 'consent'));
       if (consent === undefined) return none;
       const ofVisitor = { visitorId: id, receivedAtMs: Number.POSITIVE_INFINITY };
-      const last = erasures.isCurrent ? erasures.lastWords(accountId, ofVisitor) : undefined;
-      const before = announced.get(keyOf(accountId, id));
-      const isDenied = (name: string): boolean => last?.get(name)?.isDenial === true;
+      const stored = erasures.lastWords(accountId, ofVisitor);
+      const own = announced.get(keyOf(accountId, id));
+      const lastOf = (name: string): LastWord | undefined => newer(stored?.get(name), own?.get(name));
+      // A denial is announced until the stream has it, and after each grant.
+      const isStored = (name: string): boolean =>
+        erasures.isCurrent && stored?.get(name)?.isDenial === true && lastOf(name)?.isDenial === true;
       const denied: Record<string, boolean> = {};
       const granted: Record<string, boolean> = {};
       for (const [name, word] of Object.entries(readConsentWords(consent).words)) {
-        if (!word && !isDenied(name)) denied[name] = false;
-        else if (word && isSaid && (isDenied(name) || before?.has(name) === true)) granted[name] = true;
+        const last = lastOf(name);
+        if (!word && !isStored(name)) denied[name] = false;
+        else if (word && isSaid && last?.isDenial === true && saidAtMs > last.atMs) granted[name] = true;
       }
       // `$gpc` is not a purpose, so the loop over the purposes does not see it.
       const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
-      if (hasGpc && !isDenied(consentMarks.gpc) && before?.has(consentMarks.gpc) !== true)
+      if (hasGpc && !isStored(consentMarks.gpc) && own?.has(consentMarks.gpc) !== true)
         denied[consentMarks.gpc] = false;
       const change = { accountId, visitorIds: [id] };
-      const names = Object.keys(denied);
-      if (names.length > 0) announced.set(keyOf(accountId, id), new Set([...(before ?? []), ...names]));
-      return [
-        ...(names.length === 0 ? [] : [{ ...change, words: denied, atMs: receivedAtMs }]),
+      const changes = [
+        ...(Object.keys(denied).length === 0 ? [] : [{ ...change, words: denied, atMs: receivedAtMs }]),
         ...(Object.keys(granted).length === 0 ? [] : [{ ...change, words: granted, atMs: saidAtMs }]),
       ];
+      if (changes.length > 0) announced.set(keyOf(accountId, id), withChanges(own, changes));
+      return changes;
     },
     async announce(changes, signal) {
       if (changes.length === 0) return;
@@ -106,3 +113,24 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
 }
 
 const none: readonly ConsentChange[] = [];
+
+/** The newer of two decisions; a denial if both have the same time, as for those who read the stream. */
+function newer(one: LastWord | undefined, other: LastWord | undefined): LastWord | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  if (one.atMs === other.atMs) return one.isDenial ? one : other;
+  return one.atMs > other.atMs ? one : other;
+}
+
+function withChanges(
+  words: ReadonlyMap<string, LastWord> | undefined,
+  changes: readonly Pick<ConsentChange, 'words' | 'atMs'>[],
+): ReadonlyMap<string, LastWord> {
+  const all = new Map(words);
+  for (const { words: changed, atMs } of changes) {
+    for (const [name, word] of Object.entries(changed)) {
+      const last = newer(all.get(name), { isDenial: !word, atMs });
+      if (last !== undefined) all.set(name, last);
+    }
+  }
+  return all;
+}
