@@ -99,6 +99,8 @@ export const deduplicationSubject = (partition: number): string => `deduplicatio
 export const erasuresSubject = (accountId: string): string => `erasures.${assertId(accountId)}`;
 /** Withdrawn consents of an account. */
 export const withdrawalsSubject = (accountId: string): string => `withdrawals.${assertId(accountId)}`;
+/** Of the first notice, which belongs to no account. */
+export const firstWithdrawalSubject = 'withdrawals.$first';
 export const withdrawalsOfAll = 'withdrawals.*';
 export const accountOfWithdrawals = (subject: string): string => subject.slice('withdrawals.'.length);
 export const erasuresOfAll = 'erasures.*';

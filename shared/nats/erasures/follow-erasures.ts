@@ -136,19 +136,29 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
     return read({ name: streams.erasures, filterSubject: erasuresOfAll, take }, erasuresRead, lastSeq);
   };
 
-  const readWithdrawals = (
+  /** The notices of each account since the last complete reading. */
+  const noticesRead = new Map<string, { readonly firstAtMs: number; readonly count: number }>();
+  const readWithdrawals = async (
     { withdrawals, withdrawalsRead }: Known,
-    { lastSeq, isCut }: WithdrawalsState,
+    { lastSeq, ofAccountMax }: WithdrawalsState,
   ): Promise<void> => {
-    let isFirst = isCut && withdrawalsRead.readTo === 0;
-    const take = ({ subject, data, storedAtMs }: LogMessage): void => {
+    const lastRead = withdrawalsRead.readTo;
+    let isFirst = true;
+    const take = ({ subject, data, seq, storedAtMs }: LogMessage): void => {
       const notice = decodeWithdrawalNotice(data);
       if (notice === undefined) throw new Error('a withdrawal notice has a version that this build does not know');
-      if (isFirst) withdrawals.forgetUntil(storedAtMs);
+      // No account's limit removes the stream's first notice: without it, notices of any account may be missing.
+      if (isFirst && seq > lastRead + 1) withdrawals.forgetUntil(storedAtMs);
       isFirst = false;
-      withdrawals.take(accountOfWithdrawals(subject), notice);
+      const accountId = accountOfWithdrawals(subject);
+      const { firstAtMs, count } = noticesRead.get(accountId) ?? { firstAtMs: storedAtMs, count: 0 };
+      noticesRead.set(accountId, { firstAtMs, count: count + 1 });
+      // The limit may have removed older notices. Half of it counts, since it may remove more while the thread reads.
+      if (count + 1 >= ofAccountMax / 2) withdrawals.forgetUntil(firstAtMs, accountId);
+      withdrawals.take(accountId, notice);
     };
-    return read({ name: streams.withdrawals, filterSubject: withdrawalsOfAll, take }, withdrawalsRead, lastSeq);
+    await read({ name: streams.withdrawals, filterSubject: withdrawalsOfAll, take }, withdrawalsRead, lastSeq);
+    noticesRead.clear();
   };
 
   const follow = async (): Promise<void> => {

@@ -60,3 +60,11 @@ test('known withdrawals: if notices left the stream, every event received until 
   known.forgetUntil(100);
   expect([isDenied(known, 'ann', 'ads', 100), isDenied(known, 'ann', 'ads', 101)]).toEqual([true, false]);
 });
+
+test('known withdrawals: if notices of one account left the stream, only its events received until then count as denied', () => {
+  const known = new KnownWithdrawals(key);
+  known.forgetUntil(100, account);
+  known.forgetUntil(50, account);
+  expect([isDenied(known, 'ann', 'ads', 100), isDenied(known, 'ann', 'ads', 101)]).toEqual([true, false]);
+  expect(known.lastWords('other', { visitorId: 'ann', receivedAtMs: 100 })).toBeUndefined();
+});

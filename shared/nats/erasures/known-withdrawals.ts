@@ -56,9 +56,13 @@ export class KnownWithdrawals {
     return account.visitors.get(hashedVisitor(this.#key, accountId, visitorId));
   }
 
-  /** The stream begins with notices of this time, in ms since the epoch; earlier notices are missing. */
-  forgetUntil(atMs: number): void {
-    this.#cutUntilMs = Math.max(this.#cutUntilMs, atMs);
+  /** Notices up to this time, in ms since the epoch, may be missing: those of an account, or of all accounts. */
+  forgetUntil(atMs: number, accountId?: string): void {
+    if (accountId === undefined) this.#cutUntilMs = Math.max(this.#cutUntilMs, atMs);
+    else {
+      const account = this.#accountOf(accountId);
+      account.forgottenUntilMs = Math.max(account.forgottenUntilMs, atMs);
+    }
   }
 
   #takeWord(accountId: string, hash: string, name: string, word: boolean, atMs: number): void {

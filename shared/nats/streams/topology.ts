@@ -72,8 +72,12 @@ const erasureKeyEntry = 'sluice.erasure-key';
 const erasuresAgeMs = 365 * 86_400_000;
 /** About 200,000 erasures. */
 const erasuresBytesMax = 32 * 1024 ** 2;
-/** About 400,000 withdrawn consents. */
 const withdrawalsBytesMax = 64 * 1024 ** 2;
+/**
+ * Maximum number of notices of one account: 52 MiB if each takes 416 bytes, so that one account cannot fill the stream.
+ * Never raise it: readers know by this number of notices that older ones may be missing.
+ */
+const withdrawalsOfAccountMax = 131_072;
 
 /** Adds a field that the client library's types lack. `allow_atomic`: the stream accepts atomic batches. */
 type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
@@ -139,8 +143,9 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.withdrawals, ['withdrawals.*'], withdrawalsBytesMax),
-      // The oldest notices are removed first. Events received before the oldest notice are not sent to destinations
-      // with purposes.
+      // The oldest notices of an account with too many are removed, then the oldest of all. Events received before the
+      // oldest notice of the account, or of all, are not sent to destinations with purposes.
+      max_msgs_per_subject: withdrawalsOfAccountMax,
       discard: DiscardPolicy.Old,
       max_age: nanos(erasuresAgeMs),
       allow_direct: false,
@@ -301,22 +306,23 @@ async function readHashed({ [client]: { jsm } }: LogConnection, stream: string) 
         'plane creates it again when it starts',
     );
   }
-  return { created, state, key: Buffer.from(key, 'base64') };
+  return { created, state, config, key: Buffer.from(key, 'base64') };
 }
 
 /** State of the stream of withdrawn consents, read from its leader. */
 export type WithdrawalsState = {
   readonly createdAt: string;
   readonly lastSeq: number;
-  /** Whether notices have left the stream. */
-  readonly isCut: boolean;
+  /** Maximum number of notices of one account. */
+  readonly ofAccountMax: number;
   /** Key of its hashes. */
   readonly key: Buffer;
 };
 
 export async function readWithdrawalsState(connection: LogConnection): Promise<WithdrawalsState> {
-  const { created, state, key } = await readHashed(connection, streams.withdrawals);
-  return { createdAt: created, lastSeq: state.last_seq, isCut: state.first_seq > 1, key };
+  const { created, state, config, key } = await readHashed(connection, streams.withdrawals);
+  const most = config.max_msgs_per_subject;
+  return { createdAt: created, lastSeq: state.last_seq, ofAccountMax: most > 0 ? most : Infinity, key };
 }
 
 function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
@@ -329,6 +335,7 @@ function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
     max_consumers: wanted.max_consumers ?? -1,
     num_replicas: Math.max(found.num_replicas, wanted.num_replicas ?? 1),
     ...(wanted.allow_atomic === undefined ? {} : { allow_atomic: wanted.allow_atomic }),
+    ...(wanted.max_msgs_per_subject === undefined ? {} : { max_msgs_per_subject: wanted.max_msgs_per_subject }),
     ...(wanted.metadata === undefined
       ? {}
       : {
