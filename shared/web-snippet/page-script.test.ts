@@ -1,3 +1,4 @@
+// Large: cases of one script.
 import vm from 'node:vm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { clickParameters } from '../contracts/events/click-ids.ts';
@@ -28,19 +29,23 @@ type PageOptions = {
   readonly platform?: object;
   /** Answers a POST of events; by default with success. */
   readonly post?: () => Promise<Response>;
+  /** Defaults by purpose, and when the settings with them arrive; by default at once. */
+  readonly purposes?: Readonly<Record<string, boolean>>;
+  readonly settings?: Promise<void>;
+  /** Cookies shared with another page of the site, or null if the browser blocks cookies. */
+  readonly jar?: Map<string, string> | null;
 };
 
 /** Opens a page with the script as served, and records what the script sends. */
 function openPage(options: PageOptions = {}) {
   const { cookie = '', href = 'https://shop.test/', queue = [], pages = false, prerendering = false, post } = options;
-  const { signals, platform = {} } = options;
+  const { signals, platform = {}, purposes = { ads: true }, settings, jar } = options;
   const sent: Row[] = [];
   const bodies: string[] = [];
   const beacons: string[] = [];
   const warnings: unknown[][] = [];
-  const cookies = new Map(
-    cookie === '' ? [] : cookie.split('; ').map((pair) => pair.split('=', 2) as [string, string]),
-  );
+  const cookies =
+    jar ?? new Map(cookie === '' ? [] : cookie.split('; ').map((pair) => pair.split('=', 2) as [string, string]));
   const listeners = new Map<string, (event: object) => void>();
   const listen = (type: string, call: (event: object) => void): unknown => listeners.set(type, call);
   let asked = 0;
@@ -67,6 +72,7 @@ function openPage(options: PageOptions = {}) {
         return [...cookies].map((pair) => pair.join('=')).join('; ');
       },
       set cookie(written: string) {
+        if (jar === null) throw new Error('blocked');
         const [name = '', value = ''] = written.split(';', 1)[0]?.split('=', 2) ?? [];
         if (written.includes('Max-Age=0')) cookies.delete(name);
         else cookies.set(name, value);
@@ -90,7 +96,10 @@ function openPage(options: PageOptions = {}) {
     console: { warn: (...said: unknown[]) => warnings.push(said) },
     fetch: async (_address: string, init?: { readonly body: string; readonly keepalive: boolean }) => {
       asked += 1;
-      if (init === undefined) return Response.json({ consent: [{ name: 'ads', granted: true }] });
+      if (init === undefined) {
+        await settings;
+        return Response.json({ consent: Object.entries(purposes).map(([name, granted]) => ({ name, granted })) });
+      }
       // As in browsers, the bodies of keepalive requests, which may outlive the page, are limited.
       if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
       const answer = post === undefined ? Response.json({ success: true }) : await post();
@@ -412,4 +421,16 @@ test('signals: an event has the current answers of the consent platforms named i
   });
   broken.call('track', 'Broken');
   expect(await broken.names()).toEqual(['Broken']);
+});
+
+test.each([
+  ['no decision', {}, undefined],
+  ['a decision on one of two purposes', { analytics: true }, { analytics: true }],
+  ['a decision on an unknown purpose', { other: false }, undefined],
+])('consent: %s is recorded without the defaults of other purposes', async (_name, decided, recorded) => {
+  const cookie = `sluice_consent=${encodeURIComponent(JSON.stringify(decided))}`;
+  const { call, names, sent } = openPage({ cookie, purposes: { analytics: true, ads: false } });
+  call('track', 'Seen');
+  expect(await names()).toEqual(['Seen']);
+  expect(sent[0]?.userProperties?.['consent']).toEqual(recorded);
 });

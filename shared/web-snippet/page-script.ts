@@ -124,10 +124,11 @@ function start(script: Element): void {
 
   const signals = createSignals(script.dataset['signals'] ?? '');
 
+  /** Decisions on known purposes. A default is not one: it would take precedence over the visitor's other signals. */
   const consent = (): Record<string, boolean> =>
-    Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, decided[name] ?? granted]));
+    onlyDecisions(Object.fromEntries((purposes ?? []).map(({ name }) => [name, decided[name]])));
   const isAgreed = (): boolean =>
-    purposes !== undefined && (purposes.length === 0 || Object.values(consent()).some((granted) => granted));
+    purposes?.length === 0 || (purposes ?? []).some(({ name, granted }) => decided[name] ?? granted);
   /** `distinctId` of the row that withdraws all consent: this row and those before it may still be sent. */
   let withdrawal: unknown;
   /** Number of waiting rows that may be sent. */
@@ -207,7 +208,7 @@ function start(script: Element): void {
       userId: row['userId'] ?? visitorId(),
     })) as Fields[];
     const [first] = taken;
-    if (first !== undefined && consentToSend && (purposes ?? []).length > 0) {
+    if (first !== undefined && consentToSend && Object.keys(consent()).length > 0) {
       first['userProperties'] = { ...(first['userProperties'] as Fields | undefined), consent: consent() };
       consentToSend = false;
     }
