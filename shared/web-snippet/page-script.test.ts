@@ -213,12 +213,15 @@ test.each([
 });
 
 test('page script: valid stored decisions and a valid stored id are used', async () => {
-  const cookie = 'sluice_consent=%7B%22ads%22%3Afalse%7D; sluice_visitor_id=kept%20id';
-  const { call, names, sent } = openPage({ cookie });
-  call('track', 'Held', {});
-  expect(await names()).toEqual([]);
-  call('consent', { ads: true });
-  expect(await names()).toEqual(['Held', '$identify']);
+  const refused = openPage({ cookie: 'sluice_consent=%7B%22ads%22%3Afalse%7D' });
+  refused.call('track', 'Held', {});
+  expect(await refused.names()).toEqual([]);
+  refused.call('consent', { ads: true });
+  expect(await refused.names()).toEqual(['Held', '$identify']);
+  const cookie = 'sluice_consent=%7B%22ads%22%3Atrue%7D; sluice_visitor_id=kept%20id';
+  const { call, names, sent } = openPage({ cookie, purposes: { ads: false } });
+  call('track', 'Sent', {});
+  expect(await names()).toEqual(['Sent']);
   expect(sent[0]).toMatchObject({ userId: 'kept id', userProperties: { consent: { ads: true } } });
 });
 
@@ -433,4 +436,82 @@ test.each([
   call('track', 'Seen');
   expect(await names()).toEqual(['Seen']);
   expect(sent[0]?.userProperties?.['consent']).toEqual(recorded);
+});
+
+/** Cookies of a visitor who allowed `ads` on an earlier page. */
+const allowing = (): Map<string, string> =>
+  new Map([
+    ['sluice_consent', encodeURIComponent('{"ads":true}')],
+    ['sluice_visitor_id', 'known'],
+  ]);
+const refusing = { event: '$identify', userId: 'known', userProperties: { consent: { ads: false } } };
+
+test.each(['queued', 'called'])(
+  'withdrawal: one that is %s before the settings arrive is sent, without other events',
+  async (how) => {
+    const jar = allowing();
+    let arrive = (): void => undefined;
+    const settings = new Promise<void>((resolve) => (arrive = resolve));
+    const refusal = ['consent', { ads: false }];
+    const queue = how === 'queued' ? [refusal] : [];
+    const { call, names, sent } = openPage({ jar, settings, queue, pages: true, purposes: { ads: false } });
+    if (how === 'called') call(...refusal);
+    call('track', 'After');
+    expect(await names()).toEqual([]);
+    arrive();
+    await names();
+    expect(sent).toMatchObject([refusing]);
+    expect(sent).toHaveLength(1);
+    expect([...jar.keys()]).toEqual(['sluice_consent']);
+    // A later consent is recorded at its own time, because the waiting events are older than the withdrawal.
+    call('consent', { ads: true });
+    expect((await names()).at(-1)).toBe('$identify');
+    expect(sent.at(-1)?.userProperties).toEqual({ consent: { ads: true } });
+  },
+);
+
+test('withdrawal: a visitor who refuses before the settings arrive, and never allowed, is sent to no one', async () => {
+  const jar = new Map<string, string>();
+  const { call, names } = openPage({ jar, settings: Promise.resolve(), purposes: { ads: false } });
+  call('consent', { ads: false });
+  expect(await names()).toEqual([]);
+  expect([...jar.keys()]).toEqual(['sluice_consent']);
+});
+
+test('withdrawal: one of a page that ended before the settings arrived is sent by the next page', async () => {
+  const jar = allowing();
+  const first = openPage({ jar, settings: new Promise(() => undefined) });
+  first.call('consent', { ads: false });
+  first.leave();
+  expect(await first.names()).toEqual([]);
+  const next = openPage({ jar, pages: true });
+  await next.names();
+  expect(next.sent).toMatchObject([refusing]);
+  expect(next.sent).toHaveLength(1);
+  expect([...jar.keys()]).toEqual(['sluice_consent']);
+  expect(await openPage({ jar, pages: true }).names()).toEqual([]);
+});
+
+test('withdrawal: one that the gateway does not accept is sent by the next page', async () => {
+  const jar = allowing();
+  const first = openPage({ jar, post: () => Promise.resolve(Response.json({}, { status: 403 })) });
+  await first.names();
+  first.call('consent', { ads: false });
+  expect(await first.names()).toEqual([]);
+  const next = openPage({ jar });
+  await next.names();
+  expect(next.sent).toMatchObject([refusing]);
+});
+
+test('consent: a decision in a batch that is dropped is sent with the next batch', async () => {
+  const answers = [403];
+  const { call, names, sent } = openPage({
+    purposes: { ads: true, analytics: true },
+    post: () => Promise.resolve(Response.json({}, { status: answers.shift() ?? 200 })),
+  });
+  call('consent', { ads: false });
+  expect(await names()).toEqual([]);
+  call('track', 'After');
+  expect(await names()).toEqual(['After']);
+  expect(sent[0]?.userProperties).toEqual({ consent: { ads: false } });
 });

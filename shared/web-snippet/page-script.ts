@@ -111,7 +111,10 @@ function start(script: Element): void {
   let purposes: readonly Purpose[] | undefined;
   /** The visitor's decisions on this or an earlier page. */
   let decided = readDecisions();
+  const decidedBefore = decided;
   let consentToSend = true;
+  /** `distinctId` of the last row that was added for a decision: it carries the decisions at their own time. */
+  let decision: unknown;
   let externalId: string | undefined;
   let userHash: string | undefined;
   let viewed: string | undefined;
@@ -127,8 +130,9 @@ function start(script: Element): void {
   /** Decisions on known purposes. A default is not one: it would take precedence over the visitor's other signals. */
   const consent = (): Record<string, boolean> =>
     onlyDecisions(Object.fromEntries((purposes ?? []).map(({ name }) => [name, decided[name]])));
-  const isAgreed = (): boolean =>
-    purposes?.length === 0 || (purposes ?? []).some(({ name, granted }) => decided[name] ?? granted);
+  const hasDecisions = (): boolean => Object.keys(consent()).length > 0;
+  const isAgreed = (by = decided): boolean =>
+    purposes?.length === 0 || (purposes ?? []).some(({ name, granted }) => by[name] ?? granted);
   /** `distinctId` of the row that withdraws all consent: this row and those before it may still be sent. */
   let withdrawal: unknown;
   /** Number of waiting rows that may be sent. */
@@ -207,13 +211,17 @@ function start(script: Element): void {
       defaultProperties: { ...(defaultProperties as Fields), ...signals() },
       userId: row['userId'] ?? visitorId(),
     })) as Fields[];
-    const [first] = taken;
-    if (first !== undefined && consentToSend && Object.keys(consent()).length > 0) {
-      first['userProperties'] = { ...(first['userProperties'] as Fields | undefined), consent: consent() };
+    for (const row of taken) {
+      if (!hasDecisions() || (!consentToSend && row['distinctId'] !== decision)) continue;
+      row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: consent() };
       consentToSend = false;
     }
-    if (taken.some(({ distinctId }) => distinctId === withdrawal)) writeCookie(idCookie, '', 0);
     return taken;
+  };
+
+  /** The id stays stored until a withdrawal has arrived: with the id, the next page can send the withdrawal again. */
+  const forgetIfWithdrawn = (sent: readonly Fields[]): void => {
+    if (!isAgreed() && sent.some(({ distinctId }) => distinctId === withdrawal)) writeCookie(idCookie, '', 0);
   };
 
   const bodyOf = (events: readonly Fields[]): string => JSON.stringify({ token, events });
@@ -231,6 +239,8 @@ function start(script: Element): void {
       return sendSoon(waitS * 1_000);
     }
     // Rows that are permanently refused or out of retries are dropped, so that they do not block later ones.
+    if (answer?.ok === true) forgetIfWithdrawn(sending);
+    else consentToSend = true;
     tries = 0;
     sending = [];
     if (rows.length > 0) sendSoon(0);
@@ -245,7 +255,8 @@ function start(script: Element): void {
         rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
       }
       // A row too large for a beacon does not block the others.
-      if (!beacon(`${base}/api/v1/batch`, bodyOf(taken))) refused.push(...taken);
+      if (beacon(`${base}/api/v1/batch`, bodyOf(taken))) forgetIfWithdrawn(taken);
+      else refused.push(...taken);
     }
     rows.unshift(...refused);
   };
@@ -279,8 +290,9 @@ function start(script: Element): void {
       page.sluice?.tags?.onConsent?.();
       // The first waiting row carries the decision, because all waiting rows were consented to before, or are now.
       add('$identify', {}, {});
+      decision = rows.at(-1)?.['distinctId'];
       if (isAgreed()) withdrawal = undefined;
-      else if (before) withdrawal = rows.at(-1)?.['distinctId'];
+      else if (before) withdrawal = decision;
     },
     reset: () => {
       externalId = userHash = undefined;
@@ -333,6 +345,16 @@ function start(script: Element): void {
     if (document.visibilityState === 'hidden') sendLast();
   });
 
+  /** Sends a withdrawal from before the settings arrived, or from an earlier page that could not send it. */
+  const withdrawLate = (): void => {
+    if (isAgreed() || !hasDecisions() || !(isAgreed(decidedBefore) || readCookie(idCookie))) return;
+    if (decision === undefined) put('$identify', {}, {});
+    withdrawal = decision ?? rows.at(-1)?.['distinctId'];
+    // Other rows may be later than the withdrawal, so they wait.
+    const order = ({ distinctId }: Fields): number => (distinctId === withdrawal ? 0 : 1);
+    rows.sort((a, b) => order(a) - order(b));
+  };
+
   const askSettings = async (): Promise<void> => {
     const answer = await ask(`${base}/sluice/settings/${token}`);
     const settings = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
@@ -344,6 +366,7 @@ function start(script: Element): void {
     tries = 0;
     const { consent: asked, tags } = settings as Settings;
     purposes = asked;
+    withdrawLate();
     if (tags) loadTags(tags);
     sendSoon(0);
   };
