@@ -515,3 +515,48 @@ test('consent: a decision in a batch that is dropped is sent with the next batch
   expect(await names()).toEqual(['After']);
   expect(sent[0]?.userProperties).toEqual({ consent: { ads: false } });
 });
+
+test('reset: waiting events keep their device, and the next person has another, for which decisions are recorded too', async () => {
+  const jar = allowing();
+  const { call, names, sent } = openPage({ jar, purposes: { ads: true, analytics: true } });
+  call('identify', 'ada');
+  await names();
+  call('track', 'Signed Out');
+  call('reset');
+  expect([...jar.keys()]).toEqual(['sluice_consent']);
+  call('track', 'Signed In');
+  expect(await names()).toEqual(['$identify', 'Signed Out', 'Signed In']);
+  const next = jar.get('sluice_visitor_id');
+  expect(next).not.toBe('known');
+  const consent = { ads: true };
+  expect(sent.map(({ userId, externalId, userProperties }) => [userId, externalId, userProperties])).toEqual([
+    ['known', 'ada', { consent }],
+    ['known', 'ada', undefined],
+    [next, undefined, { consent }],
+  ]);
+});
+
+test('reset: without consent it gives waiting events a device, and stores none', async () => {
+  const jar = new Map<string, string>();
+  const { call, names, sent } = openPage({ jar, purposes: { ads: false } });
+  for (const name of ['One', 'Two']) call('track', name);
+  call('reset');
+  call('track', 'Other');
+  expect([await names(), [...jar.keys()]]).toEqual([[], []]);
+  call('consent', { ads: true });
+  expect(await names()).toEqual(['One', 'Two', 'Other', '$identify']);
+  const [one, two, other, last] = sent.map(({ userId }) => userId);
+  expect([two === one, other === one, last === other]).toEqual([true, false, true]);
+});
+
+test('device: where the browser blocks cookies, the events of a page are of one visitor until it is reset', async () => {
+  const { call, names, sent } = openPage({ jar: null });
+  for (const name of ['One', 'Two']) call('track', name);
+  await names();
+  call('track', 'Three');
+  call('reset');
+  call('track', 'Other');
+  expect(await names()).toEqual(['One', 'Two', 'Three', 'Other']);
+  const [one, two, three, other] = sent.map(({ userId }) => userId);
+  expect([two === one, three === one, other === one]).toEqual([true, true, false]);
+});

@@ -112,11 +112,14 @@ function start(script: Element): void {
   /** The visitor's decisions on this or an earlier page. */
   let decided = readDecisions();
   const decidedBefore = decided;
-  let consentToSend = true;
+  /** The visitor id that was last sent with the decisions; undefined if they changed since. */
+  let decidedFor: unknown;
   /** `distinctId` of the last row that was added for a decision: it carries the decisions at their own time. */
   let decision: unknown;
   let externalId: string | undefined;
   let userHash: string | undefined;
+  /** The visitor id if it is not stored, because the visitor has not agreed or the browser blocks cookies. */
+  let unstoredId: string | undefined;
   let viewed: string | undefined;
   /** Rows that wait for consent, or briefly for more rows, oldest first. */
   let rows: Fields[] = [];
@@ -139,12 +142,16 @@ function start(script: Element): void {
   const sendable = (): number =>
     isAgreed() ? rows.length : rows.findIndex(({ distinctId }) => distinctId === withdrawal) + 1;
 
-  /** Reads or creates the visitor id, and stores it. Called only once the visitor may be tracked. */
+  /** Reads or creates the visitor id, and stores it if the visitor may be tracked. */
   const visitorId = (): string => {
-    const kept = readCookie(idCookie);
-    const id = isId(kept) ? kept : newId();
-    writeCookie(idCookie, id, yearS);
+    const id = [readCookie(idCookie), unstoredId].find(isId) ?? newId();
+    if (isAgreed()) writeCookie(idCookie, id, yearS);
+    unstoredId = readCookie(idCookie) === id ? undefined : id;
     return id;
+  };
+  const forgetDevice = (): void => {
+    unstoredId = undefined;
+    writeCookie(idCookie, '', 0);
   };
 
   const add = (event: string, given: unknown, userProperties?: unknown): void => {
@@ -212,16 +219,16 @@ function start(script: Element): void {
       userId: row['userId'] ?? visitorId(),
     })) as Fields[];
     for (const row of taken) {
-      if (!hasDecisions() || (!consentToSend && row['distinctId'] !== decision)) continue;
+      if (!hasDecisions() || (row['userId'] === decidedFor && row['distinctId'] !== decision)) continue;
       row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: consent() };
-      consentToSend = false;
+      decidedFor = row['userId'];
     }
     return taken;
   };
 
   /** The id stays stored until a withdrawal has arrived: with the id, the next page can send the withdrawal again. */
   const forgetIfWithdrawn = (sent: readonly Fields[]): void => {
-    if (!isAgreed() && sent.some(({ distinctId }) => distinctId === withdrawal)) writeCookie(idCookie, '', 0);
+    if (!isAgreed() && sent.some(({ distinctId }) => distinctId === withdrawal)) forgetDevice();
   };
 
   const bodyOf = (events: readonly Fields[]): string => JSON.stringify({ token, events });
@@ -240,7 +247,7 @@ function start(script: Element): void {
     }
     // Rows that are permanently refused or out of retries are dropped, so that they do not block later ones.
     if (answer?.ok === true) forgetIfWithdrawn(sending);
-    else consentToSend = true;
+    else decidedFor = undefined;
     tries = 0;
     sending = [];
     if (rows.length > 0) sendSoon(0);
@@ -286,7 +293,7 @@ function start(script: Element): void {
       const before = isAgreed();
       decided = { ...decided, ...onlyDecisions(plain(choices)) };
       writeCookie('sluice_consent', JSON.stringify(decided), yearS);
-      consentToSend = true;
+      decidedFor = undefined;
       page.sluice?.tags?.onConsent?.();
       // The first waiting row carries the decision, because all waiting rows were consented to before, or are now.
       add('$identify', {}, {});
@@ -295,8 +302,10 @@ function start(script: Element): void {
       else if (before) withdrawal = decision;
     },
     reset: () => {
+      // Waiting events stay those of the person who leaves.
+      for (const row of rows) row['userId'] ??= visitorId();
       externalId = userHash = undefined;
-      writeCookie(idCookie, '', 0);
+      forgetDevice();
     },
   };
   /** A call that throws affects neither the page nor later calls. */
