@@ -560,3 +560,16 @@ test('device: where the browser blocks cookies, the events of a page are of one 
   const [one, two, three, other] = sent.map(({ userId }) => userId);
   expect([two === one, three === one, other === one]).toEqual([true, true, false]);
 });
+
+test('consent: a withdrawal in another tab stops this tab, which does not restore what it knew', async () => {
+  const jar = allowing();
+  const [here, there] = [openPage({ jar }), openPage({ jar })];
+  await here.names();
+  there.call('consent', { ads: false });
+  await there.names();
+  here.call('track', 'After');
+  here.call('consent', { other: true });
+  expect(await here.names()).toEqual([]);
+  expect(decodeURIComponent(jar.get('sluice_consent') ?? '')).toBe('{"ads":false,"other":true}');
+  expect([...jar.keys()]).toEqual(['sluice_consent']);
+});

@@ -112,6 +112,8 @@ function start(script: Element): void {
   /** The visitor's decisions on this or an earlier page. */
   let decided = readDecisions();
   const decidedBefore = decided;
+  /** The decisions as stored, because another tab may have changed them. Without cookies they are those of this page. */
+  const decisions = (): Record<string, boolean> => (decided = { ...decided, ...readDecisions() });
   /** The visitor id that was last sent with the decisions; undefined if they changed since. */
   let decidedFor: unknown;
   /** `distinctId` of the last row that was added for a decision: it carries the decisions at their own time. */
@@ -131,10 +133,10 @@ function start(script: Element): void {
   const signals = createSignals(script.dataset['signals'] ?? '');
 
   /** Decisions on known purposes. A default is not one: it would take precedence over the visitor's other signals. */
-  const consent = (): Record<string, boolean> =>
-    onlyDecisions(Object.fromEntries((purposes ?? []).map(({ name }) => [name, decided[name]])));
-  const hasDecisions = (): boolean => Object.keys(consent()).length > 0;
-  const isAgreed = (by = decided): boolean =>
+  const consent = (by = decisions()): Record<string, boolean> =>
+    onlyDecisions(Object.fromEntries((purposes ?? []).map(({ name }) => [name, by[name]])));
+  const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
+  const isAgreed = (by = decisions()): boolean =>
     purposes?.length === 0 || (purposes ?? []).some(({ name, granted }) => by[name] ?? granted);
   /** `distinctId` of the row that withdraws all consent: this row and those before it may still be sent. */
   let withdrawal: unknown;
@@ -189,7 +191,7 @@ function start(script: Element): void {
       address: `${base}/sluice/container/${token}?v=${container}`,
       nonce,
       events: early,
-      decided: () => decided,
+      decided: decisions,
       defaults: () => Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, granted])),
       // Events sent by a tag fire no other tag, to prevent loops.
       track: put,
@@ -218,9 +220,10 @@ function start(script: Element): void {
       defaultProperties: { ...(defaultProperties as Fields), ...signals() },
       userId: row['userId'] ?? visitorId(),
     })) as Fields[];
+    const stated = consent();
     for (const row of taken) {
-      if (!hasDecisions() || (row['userId'] === decidedFor && row['distinctId'] !== decision)) continue;
-      row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: consent() };
+      if (isEmpty(stated) || (row['userId'] === decidedFor && row['distinctId'] !== decision)) continue;
+      row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: stated };
       decidedFor = row['userId'];
     }
     return taken;
@@ -291,7 +294,7 @@ function start(script: Element): void {
     },
     consent: (choices) => {
       const before = isAgreed();
-      decided = { ...decided, ...onlyDecisions(plain(choices)) };
+      decided = { ...decisions(), ...onlyDecisions(plain(choices)) };
       writeCookie('sluice_consent', JSON.stringify(decided), yearS);
       decidedFor = undefined;
       page.sluice?.tags?.onConsent?.();
@@ -356,7 +359,7 @@ function start(script: Element): void {
 
   /** Sends a withdrawal from before the settings arrived, or from an earlier page that could not send it. */
   const withdrawLate = (): void => {
-    if (isAgreed() || !hasDecisions() || !(isAgreed(decidedBefore) || readCookie(idCookie))) return;
+    if (isAgreed() || isEmpty(consent()) || !(isAgreed(decidedBefore) || readCookie(idCookie))) return;
     if (decision === undefined) put('$identify', {}, {});
     withdrawal = decision ?? rows.at(-1)?.['distinctId'];
     // Other rows may be later than the withdrawal, so they wait.
