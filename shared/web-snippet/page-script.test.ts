@@ -107,6 +107,7 @@ function openPage(options: PageOptions = {}) {
       return answer;
     },
     setTimeout: (call: () => void, ms: number) => setTimeout(call, ms),
+    clearTimeout: (timer: NodeJS.Timeout | undefined) => clearTimeout(timer),
     crypto,
     URL,
     ...platform,
@@ -572,4 +573,19 @@ test('consent: a withdrawal in another tab stops this tab, which does not restor
   expect(await here.names()).toEqual([]);
   expect(decodeURIComponent(jar.get('sluice_consent') ?? '')).toBe('{"ads":false,"other":true}');
   expect([...jar.keys()]).toEqual(['sluice_consent']);
+});
+
+test('retry: an event that is added while a batch is in flight does not shorten the wait for the next try', async () => {
+  let tries = 0;
+  const { call, names } = openPage({
+    post: () => {
+      tries += 1;
+      call('track', `Event ${tries}`);
+      return Promise.resolve(Response.json({}, { status: 503, headers: { 'retry-after': '60' } }));
+    },
+  });
+  call('track', 'First');
+  await names();
+  await names();
+  expect(tries).toBe(1);
 });

@@ -246,6 +246,9 @@ function start(script: Element): void {
       rows = [...sending, ...rows];
       sending = [];
       const waitS = Number(answer?.headers.get('retry-after')) || Math.random() * 2 ** tries;
+      // A row that was added in the meantime does not shorten the wait.
+      clearTimeout(timer);
+      timer = undefined;
       return sendSoon(waitS * 1_000);
     }
     // Rows that are permanently refused or out of retries are dropped, so that they do not block later ones.
