@@ -589,3 +589,14 @@ test('retry: an event that is added while a batch is in flight does not shorten 
   await names();
   expect(tries).toBe(1);
 });
+
+test('consent: a decision that the browser does not store holds for its page', async () => {
+  const jar = allowing();
+  const set = jar.set.bind(jar);
+  jar.set = (name, value) => (name === 'sluice_consent' ? jar : set(name, value));
+  const { call, names } = openPage({ jar });
+  await names();
+  call('consent', { ads: false });
+  call('track', 'After');
+  expect(await names()).toEqual(['$identify']);
+});

@@ -91,6 +91,7 @@ const textCharactersMax = 2_000;
 const idCharactersMax = 400;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
+const consentCookie = 'sluice_consent';
 /** Names of ad platforms' address parameters, and below of their cookies, from shared/contracts/events/click-ids.ts. */
 const clickParameters =
   /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref|_?ef_transaction_id|postback_?id|(bw_)?auction_id|rokt_tracking_id|ttd_click_id|(impact|outbrain|taboola)_cid)$/i;
@@ -112,8 +113,14 @@ function start(script: Element): void {
   /** The visitor's decisions on this or an earlier page. */
   let decided = readDecisions();
   const decidedBefore = decided;
-  /** The decisions as stored, because another tab may have changed them. Without cookies they are those of this page. */
-  const decisions = (): Record<string, boolean> => (decided = { ...decided, ...readDecisions() });
+  let stored = readCookie(consentCookie);
+  /** The decisions, which another tab may have changed. One that the browser does not store holds for this page. */
+  const decisions = (): Record<string, boolean> => {
+    const now = readCookie(consentCookie);
+    if (now !== stored) decided = { ...decided, ...readDecisions() };
+    stored = now;
+    return decided;
+  };
   /** The visitor id that was last sent with the decisions; undefined if they changed since. */
   let decidedFor: unknown;
   /** `distinctId` of the last row that was added for a decision: it carries the decisions at their own time. */
@@ -298,7 +305,8 @@ function start(script: Element): void {
     consent: (choices) => {
       const before = isAgreed();
       decided = { ...decisions(), ...onlyDecisions(plain(choices)) };
-      writeCookie('sluice_consent', JSON.stringify(decided), yearS);
+      writeCookie(consentCookie, JSON.stringify(decided), yearS);
+      stored = readCookie(consentCookie);
       decidedFor = undefined;
       page.sluice?.tags?.onConsent?.();
       // The first waiting row carries the decision, because all waiting rows were consented to before, or are now.
@@ -438,7 +446,7 @@ const onlyDecisions = (fields: Fields): Record<string, boolean> =>
 /** The visitor's earlier decisions; none if the cookie is malformed. */
 function readDecisions(): Record<string, boolean> {
   try {
-    return onlyDecisions(plain(JSON.parse(readCookie('sluice_consent') ?? '{}')));
+    return onlyDecisions(plain(JSON.parse(readCookie(consentCookie) ?? '{}')));
   } catch {
     return {};
   }
