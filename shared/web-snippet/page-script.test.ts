@@ -600,3 +600,17 @@ test('consent: a decision that the browser does not store holds for its page', a
   call('track', 'After');
   expect(await names()).toEqual(['$identify']);
 });
+
+test('consent: a decision is sent even if so many events wait that its own is dropped', async () => {
+  const answers = [503];
+  const { call, names, sent } = openPage({
+    purposes: { ads: true, analytics: true },
+    post: () => Promise.resolve(Response.json({}, { status: answers.shift() ?? 200, headers: { 'retry-after': '5' } })),
+  });
+  call('consent', { ads: false });
+  expect(await names()).toEqual([]);
+  for (let n = 0; n < 500; n += 1) call('track', 'Seen');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(new Set(await names())).toEqual(new Set(['Seen']));
+  expect(sent[0]?.userProperties).toEqual({ consent: { ads: false } });
+});

@@ -179,7 +179,11 @@ function start(script: Element): void {
       ...(externalId === undefined ? {} : { externalId, userHash }),
       ...(userProperties === undefined ? {} : { userProperties: plain(userProperties) }),
     });
-    if (rows.length > heldMax) rows.shift();
+    if (rows.length > heldMax) {
+      rows.shift();
+      // The row may have carried the decisions.
+      decidedFor = undefined;
+    }
     sendSoon(lingerMs);
   };
 
