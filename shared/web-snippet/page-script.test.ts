@@ -27,8 +27,8 @@ type PageOptions = {
   /** `data-signals`, and the globals that the page's consent platforms define. */
   readonly signals?: string;
   readonly platform?: object;
-  /** Answers a POST of events; by default with success. */
-  readonly post?: () => Promise<Response>;
+  /** Answers a POST of events; by default with success. `outlives`: the request continues after the page has closed. */
+  readonly post?: (outlives: boolean) => Promise<Response>;
   /** Defaults by purpose, and when the settings with them arrive; by default at once. */
   readonly purposes?: Readonly<Record<string, boolean>>;
   readonly settings?: Promise<void>;
@@ -102,7 +102,7 @@ function openPage(options: PageOptions = {}) {
       }
       // As in browsers, the bodies of keepalive requests, which may outlive the page, are limited.
       if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
-      const answer = post === undefined ? Response.json({ success: true }) : await post();
+      const answer = post === undefined ? Response.json({ success: true }) : await post(init.keepalive);
       if (answer.ok) take(init.body);
       return answer;
     },
@@ -613,4 +613,17 @@ test('consent: a decision is sent even if so many events wait that its own is dr
   await vi.advanceTimersByTimeAsync(10_000);
   expect(new Set(await names())).toEqual(new Set(['Seen']));
   expect(sent[0]?.userProperties).toEqual({ consent: { ads: false } });
+});
+
+test('page script: each request with several events continues after the page has closed', async () => {
+  const outliving: boolean[] = [];
+  const { call, names } = openPage({
+    post: (outlives) => {
+      outliving.push(outlives);
+      return Promise.resolve(Response.json({}));
+    },
+  });
+  for (let n = 0; n < 20; n += 1) call('track', `Event ${n}`, { text: 'x'.repeat(3_000) });
+  expect(await names()).toEqual(Array.from({ length: 20 }, (_, n) => `Event ${n}`));
+  expect(outliving).not.toContain(false);
 });

@@ -223,6 +223,8 @@ function start(script: Element): void {
     }, ms);
   };
 
+  const bodyOf = (events: readonly Fields[]): string => JSON.stringify({ token, events });
+
   /** Takes the next rows to send, and adds the visitor id, signals and consent, which are known by now. */
   const take = (): Fields[] => {
     // The consent platform may have answered after the event. A row that is sent again keeps its visitor.
@@ -237,6 +239,10 @@ function start(script: Element): void {
       row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: stated };
       decidedFor = row['userId'];
     }
+    // A request or beacon of this size continues after the page has closed.
+    while (taken.length > 1 && bodyOf(taken).length >= beaconCharactersMax) {
+      rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
+    }
     return taken;
   };
 
@@ -244,8 +250,6 @@ function start(script: Element): void {
   const forgetIfWithdrawn = (sent: readonly Fields[]): void => {
     if (!isAgreed() && sent.some(({ distinctId }) => distinctId === withdrawal)) forgetDevice();
   };
-
-  const bodyOf = (events: readonly Fields[]): string => JSON.stringify({ token, events });
 
   const send = async (): Promise<void> => {
     if (sending.length > 0 || sendable() === 0) return;
@@ -275,9 +279,6 @@ function start(script: Element): void {
     const refused: Fields[] = [];
     while (sendable() > 0) {
       const taken = take();
-      for (let body = bodyOf(taken); body.length > beaconCharactersMax && taken.length > 1; body = bodyOf(taken)) {
-        rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
-      }
       // A row too large for a beacon does not block the others.
       if (beacon(`${base}/api/v1/batch`, bodyOf(taken))) forgetIfWithdrawn(taken);
       else refused.push(...taken);
