@@ -250,13 +250,14 @@ function listen(
   };
   const dataLayer = (page.dataLayer ??= []);
   const push = dataLayer.push.bind(dataLayer);
-  // As in other tag managers, pushes from before the script was loaded count too.
-  for (const item of dataLayer.slice()) pushed(item);
+  const early = dataLayer.slice();
   dataLayer.push = (...items) => {
     const length = push(...items);
     items.forEach(pushed);
     return length;
   };
+  // As in other tag managers, pushes from before the script was loaded count too. Their tags may push further items.
+  early.forEach(pushed);
   happen({ type: 'PageView' });
   for (const [name, properties] of handover.events) heard(name, properties);
   handover.onEvent = heard;

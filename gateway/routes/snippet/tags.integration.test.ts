@@ -92,6 +92,8 @@ const collections = {
       eventName: 'Purchase',
       logic: { AND: [is('variables.Cart total', 'IsGreaterThan', 10), is('variables.Kind', 'Is', 'book')] },
     }),
+    trigger('early', 'CustomEvent', { eventName: 'Early' }),
+    trigger('pushed', 'CustomEvent', { eventName: 'Pushed' }),
     trigger('inside', 'PageView', { logic: is('variables.Campaign', 'Is', 'staff') }),
     trigger('seen', 'ScrollDepth', { threshold: 100 }),
     trigger('sent', 'FormSubmission', { selector: 'form' }),
@@ -119,7 +121,8 @@ const collections = {
         { name: 'text', value: 'kind {{Kind}}' },
       ],
     }),
-    ...['seen', 'sent', 'moved'].map((on) => tag(`on-${on}`, 'ImagePixel', `https://pixel.test/${on}`, on)),
+    tag('pushes', 'CustomScript', 'dataLayer.push({ event: "Pushed" })', 'early'),
+    ...['seen', 'sent', 'moved', 'pushed'].map((on) => tag(`on-${on}`, 'ImagePixel', `https://pixel.test/${on}`, on)),
     // A browser merges overlapping requests for one image, so this tag is a script that counts its runs.
     tag('on-twice', 'CustomScript', 'window.ticks = (window.ticks || 0) + 1', 'twice'),
     // A type of tag that only earlier builds had; its markup must not run.
@@ -267,6 +270,13 @@ test('tags: triggers fire for clicks, forms and page changes that match, and a f
   expect(count('https://pixel.test/click?v=7&t=gold&p=/a')).toBe(1);
   expect(asked.filter((url) => /broken|\/view/.test(url))).toEqual([]);
   expect(await page.evaluate('document.querySelectorAll("b").length')).toBe(0);
+  await page.context().close();
+});
+
+test('tags: an event that a tag pushes while earlier pushes are replayed fires triggers', async () => {
+  const { page, asked } = await visit(nothing, '/', 'window.dataLayer = [{ event: "Early" }, { event: "Other" }]');
+  await expect.poll(() => asked, settle).toContain('https://pixel.test/view?c=none&h=Books & more');
+  await expect.poll(() => asked, settle).toContain('https://pixel.test/pushed');
   await page.context().close();
 });
 
