@@ -471,7 +471,7 @@ test.each(['queued', 'called'])(
   },
 );
 
-test('withdrawal: a visitor who refuses before the settings arrive, and never allowed, is sent to no one', async () => {
+test('withdrawal: nothing is sent for a visitor who refuses before the settings arrive and never allowed', async () => {
   const jar = new Map<string, string>();
   const { call, names } = openPage({ jar, settings: Promise.resolve(), purposes: { ads: false } });
   call('consent', { ads: false });
@@ -537,7 +537,7 @@ test('reset: waiting events keep their device, and the next person has another, 
   ]);
 });
 
-test('reset: without consent it gives waiting events a device, and stores none', async () => {
+test('reset: without consent, waiting events get a device id that is not stored', async () => {
   const jar = new Map<string, string>();
   const { call, names, sent } = openPage({ jar, purposes: { ads: false } });
   for (const name of ['One', 'Two']) call('track', name);
@@ -550,7 +550,7 @@ test('reset: without consent it gives waiting events a device, and stores none',
   expect([two === one, other === one, last === other]).toEqual([true, false, true]);
 });
 
-test('device: where the browser blocks cookies, the events of a page are of one visitor until it is reset', async () => {
+test('device: where the browser blocks cookies, the events of a page have one visitor until reset is called', async () => {
   const { call, names, sent } = openPage({ jar: null });
   for (const name of ['One', 'Two']) call('track', name);
   await names();
@@ -562,7 +562,7 @@ test('device: where the browser blocks cookies, the events of a page are of one 
   expect([two === one, three === one, other === one]).toEqual([true, true, false]);
 });
 
-test('consent: a withdrawal in another tab stops this tab, which does not restore what it knew', async () => {
+test('consent: a withdrawal in another tab also stops this tab, and a later decision here does not undo it', async () => {
   const jar = allowing();
   const [here, there] = [openPage({ jar }), openPage({ jar })];
   await here.names();

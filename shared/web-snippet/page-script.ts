@@ -314,7 +314,7 @@ function start(script: Element): void {
       stored = readCookie(consentCookie);
       decidedFor = undefined;
       page.sluice?.tags?.onConsent?.();
-      // The first waiting row carries the decision, because all waiting rows were consented to before, or are now.
+      // The first waiting row carries the decision too, because all waiting rows were consented to before, or are now.
       add('$identify', {}, {});
       decision = rows.at(-1)?.['distinctId'];
       if (isAgreed()) withdrawal = undefined;
