@@ -107,10 +107,15 @@ export const accountEndpoints = [
         if (Object.keys(plan).length > 0) row.planSettings = { ...row.planSettings, ...plan };
         fields.push(...Object.keys(plan));
         if (fields.length > 0) recordAudit(em, principal, { action: 'account.update', details: { fields } }, now);
-        const isPushed = change.fields.length + Object.keys(plan).length > 0 && row.liveVersionId != null;
+        const pushed = [...change.fields.map((name) => `identity.${name}`), ...Object.keys(plan)];
+        const isPushed = pushed.length > 0 && row.liveVersionId != null;
+        const check = {
+          documentBytesMax: services.publishing.documentBytesMax(),
+          refusal: `${pushed.join(', ')}: the live configuration would become too large to publish`,
+        };
         // The outbox wakes the publisher, which reads what this transaction commits.
-        await em.flush();
-        return { account: view(row), outboxId: isPushed ? await addToOutbox(em, principal.accountId, now) : undefined };
+        const outboxId = isPushed ? await addToOutbox(em, principal.accountId, now, check) : undefined;
+        return { account: view(row), outboxId };
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return account;

@@ -6,11 +6,13 @@ import { gatewaySignee } from '../../shared/contracts/config/gateway-config.ts';
 import { withoutSignature } from '../../shared/contracts/config/signed-config.ts';
 import type { ConfigSigner } from '../../shared/contracts/config/signed-config.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
+import { PublishError } from '../../shared/nats/publish/publisher.ts';
 import type { Bucket, BucketEntry } from '../../shared/nats/buckets/bucket.ts';
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { readAccountDocument } from './account-document.ts';
 
+/** An account cannot be published, although the log works. */
 export class AccountPublishError extends Error {
   readonly code = 'publish_failed';
 }
@@ -68,7 +70,13 @@ export function createAccountPublisher({ storage, signer, now }: AccountPublishe
     const signedAtMs = Math.max(now().getTime(), held.signedAtMs + 1, newestMs + 1);
     newestMs = signedAtMs;
     const bytes = signer === undefined ? document : signer.sign(signee, document, signedAtMs);
-    const revision = await bucket.putIfUnchanged(accountKey(accountId), bytes, held.revision);
+    const revision = await bucket
+      .putIfUnchanged(accountKey(accountId), bytes, held.revision)
+      .catch((error: unknown) => {
+        if (!(error instanceof PublishError && error.reason === 'too_large')) throw error;
+        const size = `its configuration, ${bytes.length} bytes, is larger than a message of the log may be`;
+        throw new AccountPublishError(`publishing account ${accountId}: ${size}`, { cause: error });
+      });
     return revision === undefined ? undefined : { revision, digest, signedAtMs };
   };
   const publish = async (buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined> => {

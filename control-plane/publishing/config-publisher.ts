@@ -2,7 +2,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { every } from '../../shared/runtime/every.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
-import { createAccountPublisher } from './account-publisher.ts';
+import { AccountPublishError, createAccountPublisher } from './account-publisher.ts';
 import type { LogBuckets } from './log-buckets.ts';
 import { RateLimit } from '../../shared/limits/index.ts';
 import { countWaiting, forgetOldRows, markPublished, waitingAccounts } from './outbox.ts';
@@ -36,11 +36,13 @@ const accountsPerRound = 200;
 const pollMs = 5_000;
 /** Polling interval while changes wait or after a failed round. */
 const pollAgainMs = 1_000;
-// If more accounts fail, the cause is the log and not an account.
-const failuresPerRoundMax = 3;
+/** Failures in a row after which the rest of a pass is left for later: each may take as long as the log's deadline. */
+const failuresInRowMax = 3;
 const reconcileEveryMs = 30_000;
 /** Minimum pause of an account after a push, even a small one, since every follower has to apply it. */
 const pauseMinMs = 100;
+
+type RoundOutcome = { published: number; readonly failed: { readonly accountId?: string; readonly err: unknown }[] };
 
 export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPublisher {
   const { storage, logBuckets, logger } = options;
@@ -63,45 +65,72 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     }
     return published.revision;
   };
-  // An account that cannot be published does not delay the others; the round still counts as failed.
-  const eachAccount = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const item of items) {
-      if (stopped || !options.leading() || failures.length === failuresPerRoundMax) break;
-      await work(item).catch((error: unknown) => void failures.push(error));
+  /** Accounts whose last attempt failed, the one that was tried least recently first. */
+  const failing = new Set<string>();
+  // An account that cannot be published does not delay the others: it comes after them in later passes. The round still
+  // counts as failed. Returns whether all accounts that were not failing before were tried.
+  const eachAccount = async (
+    outcome: RoundOutcome,
+    accountIds: readonly string[],
+    work: (accountId: string) => Promise<void>,
+  ): Promise<boolean> => {
+    const given = new Set(accountIds);
+    const others = accountIds.filter((accountId) => !failing.has(accountId));
+    let [tried, failuresInRow] = [0, 0];
+    for (const accountId of [...others, ...[...failing].filter((one) => given.has(one))]) {
+      if (stopped || !options.leading() || failuresInRow === failuresInRowMax) break;
+      failing.delete(accountId);
+      tried += 1;
+      try {
+        await work(accountId);
+        outcome.published += 1;
+        failuresInRow = 0;
+      } catch (error) {
+        failing.add(accountId);
+        failuresInRow += 1;
+        outcome.failed.push({ accountId, err: error });
+      }
     }
-    if (failures.length > 0) throw failures[0];
+    return tried >= others.length;
   };
   /** Publishes waiting changes. Returns whether no change was waiting. */
-  const drain = async (): Promise<boolean> => {
+  const drain = async (outcome: RoundOutcome): Promise<boolean> => {
     const paused = [...pushed.inDebt().keys()];
-    const found = await waitingAccounts(storage.fork(), accountsPerRound, paused);
-    await eachAccount(found, async (account) => {
-      const published = await publish('publish', account.accountId);
-      await markPublished(storage.fork(), account, published ?? null, options.now());
+    const found = await waitingAccounts(storage.fork(), accountsPerRound, { except: paused, last: [...failing] });
+    const waitingOf = new Map(found.map((account) => [account.accountId, account]));
+    await eachAccount(outcome, [...waitingOf.keys()], async (accountId) => {
+      const account = waitingOf.get(accountId);
+      const published = await publish('publish', accountId);
+      if (account !== undefined) await markPublished(storage.fork(), account, published ?? null, options.now());
     });
     return found.length + paused.length === 0;
   };
   // Compares the bucket with the database, because the bucket may have been wiped, or a process may have ended before
   // it published a change.
-  const reconcile = async (): Promise<void> => {
+  const reconcile = async (outcome: RoundOutcome): Promise<void> => {
     const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
-    await eachAccount(published, async ({ id }) => {
-      await publish('reconcile', id);
-    });
+    const ids = published.map(({ id }) => id);
+    const isWhole = await eachAccount(outcome, ids, async (id) => void (await publish('reconcile', id)));
     await forgetOldRows(storage.fork(), options.now());
-    reconciledAtMs = performance.now();
+    if (isWhole) reconciledAtMs = performance.now();
   };
   const round = async (): Promise<void> => {
     if (!options.leading() || !logBuckets.connection.connected) return;
     let isDone = false;
+    const outcome: RoundOutcome = { published: 0, failed: [] };
     try {
-      isDone = await drain();
-      if (performance.now() - reconciledAtMs >= reconcileEveryMs) await reconcile();
+      isDone = await drain(outcome);
+      if (performance.now() - reconciledAtMs >= reconcileEveryMs) await reconcile(outcome);
     } catch (error) {
+      outcome.failed.push({ err: error });
+    }
+    const [failure] = outcome.failed;
+    if (failure !== undefined) {
       failures += 1;
       isDone = false;
-      logger.warn({ err: error }, 'publishing configuration failed; retrying');
+      logger.warn(failure, 'publishing configuration failed; retrying');
+    }
+    if (outcome.published === 0 && outcome.failed.some(({ err }) => !(err instanceof AccountPublishError))) {
       // The log may have lost the bucket itself, so the next round compares all accounts.
       reconciledAtMs = -Infinity;
       await logBuckets.reopen().catch((reason: unknown) => logger.debug({ err: reason }, 'reopening the log failed'));

@@ -1,35 +1,71 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sizeOfAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { OutboxRow } from '../../shared/postgres/entities.ts';
+import { badRequest } from '../api/api-error.ts';
+import { readAccountDocument } from './account-document.ts';
 
 /** PostgreSQL channel that wakes the publisher. */
 export const outboxChannel = 'sluice_outbox';
 
 const keepMs = 86_400_000;
 
-/** Records, in the caller's transaction, that the account's configuration has changed. Returns the row's id. */
-export async function addToOutbox(em: EntityManager, accountId: string, now: Date): Promise<number> {
+export type SizeCheck = {
+  readonly documentBytesMax: number;
+  /** Beginning of the error: what is too large. */
+  readonly refusal: string;
+  /** The changed configuration, if the caller has it. */
+  readonly document?: AccountConfig;
+};
+
+/**
+ * Records, in the caller's transaction, that the account's configuration has changed. Returns the row's id. Throws a
+ * 400 if the configuration is now too large: the change would never take effect, nor would any later one. Without
+ * `check`, no size is refused.
+ */
+export async function addToOutbox(
+  em: EntityManager,
+  accountId: string,
+  now: Date,
+  check: SizeCheck | undefined,
+): Promise<number> {
+  if (check !== undefined) await refuseTooLarge(em, accountId, check);
   const row = em.create(OutboxRow, { accountId, createdAt: now, pushedAt: null, revision: null });
   await em.persist(row).flush();
   await em.execute(`select pg_notify('${outboxChannel}', '')`);
   return row.id;
 }
 
+async function refuseTooLarge(
+  em: EntityManager,
+  accountId: string,
+  { documentBytesMax, refusal, document: known }: SizeCheck,
+): Promise<void> {
+  // The document is read from the database.
+  await em.flush();
+  const document = known ?? (await readAccountDocument(em, accountId));
+  const bytes = document === undefined ? 0 : sizeOfAccountConfig(document);
+  if (bytes > documentBytesMax) throw badRequest(`${refusal}: ${bytes} bytes of at most ${documentBytesMax}`);
+}
+
 export type WaitingAccount = { readonly accountId: string; readonly upTo: number };
 
 /**
  * Accounts with changes to publish, except the excluded ones, each with its newest row. The account that has waited
- * longest comes first.
+ * longest comes first; those in `last` come after all others, in that order.
  */
 export async function waitingAccounts(
   em: EntityManager,
   accountsMax: number,
-  except: readonly string[],
+  { except, last }: { readonly except: readonly string[]; readonly last: readonly string[] },
 ): Promise<WaitingAccount[]> {
   const rows: { account_id: string; up_to: string }[] = await em.execute(
     `select account_id, max(id) as up_to from outbox
      where pushed_at is null and account_id not in (select value::uuid from jsonb_array_elements_text(?::jsonb))
-     group by account_id order by min(id) limit ?`,
-    [JSON.stringify(except), accountsMax],
+     group by account_id order by coalesce((
+       select place from jsonb_array_elements_text(?::jsonb) with ordinality as last (value, place)
+       where value::uuid = account_id), 0), min(id) limit ?`,
+    [JSON.stringify(except), JSON.stringify(last), accountsMax],
   );
   return rows.map((row) => ({ accountId: row.account_id, upTo: Number(row.up_to) }));
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import {
   createConfigSigner,
@@ -19,7 +19,9 @@ import { OutboxRow } from '../../shared/postgres/entities.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
 import { createAccountPublisher } from './account-publisher.ts';
+import { createConfigPublisher } from './config-publisher.ts';
 import { createPublishingService } from './publishing-service.ts';
 
 let plane: TestControlPlane;
@@ -200,6 +202,91 @@ test('publish: a configuration larger than the bucket takes is a 400 that names 
   expect((await client.get(`/versions/${live.id}`)).body.isPublished).toBe(true);
   expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
   await small.stop();
+});
+
+test('publish: a setting or a secret that makes the live configuration too large is a 400 that names it, and nothing changes', async () => {
+  const small = await plane.startAnother({ CONFIG_BYTES_MAX: 4_000 });
+  onTestFinished(() => small.stop());
+  const client = await plane.newAccount();
+  const { body: source } = await client.post('/sources', { type: 'WebSource', name: 'x'.repeat(200) });
+  await client.publish();
+  const ask = async (method: string, path: string, body?: object): Promise<readonly [number, string]> => {
+    const answer = await fetch(`${small.baseUrl}/rest/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${client.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body ?? {}),
+    });
+    return [answer.status, ((await answer.json()) as { error?: string }).error ?? ''];
+  };
+  const values = (count: number) => Array.from({ length: count }, (_, index) => `${index}`.padEnd(100, 'x'));
+  const tooLarge = (what: string) => [
+    400,
+    expect.stringMatching(`^${what}.*too large to publish: \\d+ bytes of at most 4000$`),
+  ];
+  expect(await ask('PATCH', '/account', { identity: { blockedValues: values(60) } })).toEqual(
+    tooLarge('identity.blockedValues: '),
+  );
+  expect((await client.get('/account')).body.identity.blockedValues).toEqual([]);
+  // The larger limit of another control plane lets the configuration grow.
+  await client.patch('/account', { identity: { blockedValues: values(60) } });
+  const { body: before } = await client.get(`/sources/${source.id}/tokens`);
+  const rotate = `/sources/${source.id}/secret/rotate`;
+  expect(await ask('POST', rotate)).toEqual(tooLarge('with a new secret of the source, '));
+  expect(await ask('POST', `/sources/${source.id}/tokens/rotate`)).toEqual(tooLarge('with new keys of the source, '));
+  expect((await client.get(`/sources/${source.id}/tokens`)).body).toEqual(before);
+  expect(await ask('PATCH', '/account', { identity: { blockedValues: values(1) } })).toEqual([200, '']);
+  expect(await ask('POST', rotate)).toEqual([200, '']);
+});
+
+test('accounts that cannot be published delay no other account, and do not open the log again', async () => {
+  const own = await startTestControlPlane();
+  onTestFinished(() => own.stop());
+  const ownBuckets = await openBuckets(own.log, 1);
+  const addRow = async ({ accountId }: Client, createdAt: Date, pushedAt: Date | null = null): Promise<number> => {
+    const em = own.storage.fork();
+    const row = em.create(OutboxRow, { accountId, createdAt, pushedAt, revision: null });
+    await em.persist(row).flush();
+    return row.id;
+  };
+  const other = await own.newAccount();
+  await other.publish();
+  // More than fail before a pass ends, and their changes have waited longest.
+  for (let count = 0; count < 4; count += 1) {
+    const large = await own.newAccount();
+    await large.publish();
+    const identity = JSON.stringify({ blockedValues: ['x'.repeat(own.log.messageBytesMax)] });
+    await own.storage
+      .fork()
+      .execute('update accounts set identity = ?::jsonb where id = ?', [identity, large.accountId]);
+    await addRow(large, new Date());
+  }
+  await addDestination(other);
+  await other.publish();
+  await expect.poll(() => pushed(other, ownBuckets)).toMatchObject({ versionNumber: 2 });
+  const old = await addRow(other, new Date(0), new Date(0));
+  await ownBuckets.config.delete(accountKey(other.accountId));
+  let reopened = 0;
+  const publisher = createConfigPublisher({
+    storage: own.storage,
+    logBuckets: {
+      connection: own.log,
+      buckets: ownBuckets,
+      partitions: 1,
+      reopen: async () => void (reopened += 1),
+      stop: () => undefined,
+    },
+    signer: undefined,
+    logger: createLogger('test', 'silent'),
+    pushBytesPerS: 4 * 1024 ** 2,
+    leading: () => true,
+    now: () => new Date(),
+  });
+  onTestFinished(() => publisher.stop());
+  publisher.wake();
+  await expect.poll(() => pushed(other, ownBuckets)).toMatchObject({ versionNumber: 2 });
+  await expect.poll(() => own.storage.fork().count(OutboxRow, { id: old })).toBe(0);
+  await expect.poll(() => publisher.failures).toBeGreaterThan(1);
+  expect(reopened).toBe(0);
 });
 
 test('two control planes: a version published at the follower is pushed by the leader', async () => {

@@ -102,8 +102,11 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
   if (Object.values(rows).every((count) => count === 0)) return resealed;
   const liveId = await liveVersionId(em, accountId);
   // The published document contains the sources' secrets for `userHash`, which are not part of a version.
-  if (liveId !== undefined && (versions.includes(liveId) || userHashSecrets > 0))
-    await addToOutbox(em, accountId, now());
+  if (liveId !== undefined && (versions.includes(liveId) || userHashSecrets > 0)) {
+    // Never refused, since the old key could not be removed then. Only texts that were sealed without a key id grow, by
+    // nine bytes each.
+    await addToOutbox(em, accountId, now(), undefined);
+  }
   const principal = {
     accountId,
     kind: 'tool' as const,

@@ -12,6 +12,7 @@ import { entityPosition, listEntities, requireEntity } from '../draft/entity-sto
 import { liveValues } from '../health/live-values.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import { publishing } from '../publishing/publishing-service.ts';
+import type { PublishingService } from '../publishing/publishing-service.ts';
 import { liveSources } from '../draft/live-version.ts';
 import { ingestUrl } from './ingest-url.ts';
 import { checkToken, checkedTokenReply } from './check-token.ts';
@@ -174,7 +175,10 @@ export const sourceEndpoints = [
         const isLive = (await liveSources(em, accountId)).has(row.id);
         const secret = await readUserHashSecret(em, services.secretBox, row);
         const tokens = viewTokens(row, { ...issued, secret }, services.ingestUrl);
-        return { tokens, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
+        return {
+          tokens,
+          outboxId: isLive ? await addToOutbox(em, accountId, now, sizeCheck(services, 'new keys')) : undefined,
+        };
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return tokens;
@@ -205,10 +209,18 @@ export const sourceEndpoints = [
         const issued = await issueUserHashSecret(em, services.secretBox, row, now);
         recordAudit(em, principal, { action: 'source.rotate-secret', collection: 'sources', entityId: row.id }, now);
         const isLive = (await liveSources(em, accountId)).has(row.id);
-        return { secret: issued, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
+        return {
+          secret: issued,
+          outboxId: isLive ? await addToOutbox(em, accountId, now, sizeCheck(services, 'a new secret')) : undefined,
+        };
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return viewTokens(row, { ...tokens, secret }, services.ingestUrl);
     },
   }),
 ];
+
+const sizeCheck = ({ publishing: { documentBytesMax } }: { readonly publishing: PublishingService }, what: string) => ({
+  documentBytesMax: documentBytesMax(),
+  refusal: `with ${what} of the source, the live configuration would be too large to publish`,
+});

@@ -1,7 +1,5 @@
 import type { VersionRow } from '../../shared/postgres/entities.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
-import { sizeOfAccountConfig } from '../../shared/contracts/config/account-config.ts';
-import { badRequest } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { liveVersionId } from '../draft/live-version.ts';
@@ -38,10 +36,8 @@ export async function publishVersion(
   await setLiveVersion(em, version, principal, now);
   const { versionNumber } = version;
   const published = { accountId, versionId: version.id, versionNumber, publishedAt: now.toISOString() };
-  const bytes = sizeOfAccountConfig(await buildAccountDocument(em, published, content));
-  if (bytes > documentBytesMax) {
-    throw badRequest(`the version is too large to publish: ${bytes} bytes of at most ${documentBytesMax}`);
-  }
+  const document = await buildAccountDocument(em, published, content);
   recordAudit(em, principal, { action: 'version.publish', entityId: version.id, details: { versionNumber } }, now);
-  return { version, outboxId: await addToOutbox(em, accountId, now) };
+  const check = { documentBytesMax, refusal: 'the version is too large to publish', document };
+  return { version, outboxId: await addToOutbox(em, accountId, now, check) };
 }

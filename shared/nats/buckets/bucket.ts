@@ -1,4 +1,4 @@
-import { DiscardPolicy, KvWatchInclude, StorageType } from 'nats';
+import { DiscardPolicy, ErrorCode, KvWatchInclude, NatsError, StorageType } from 'nats';
 import type { KV, KvEntry } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
@@ -44,6 +44,7 @@ export type Bucket = {
   put(key: string, value: Uint8Array): Promise<number>;
   /**
    * As `put`, but only if the key is still at `revision` (0: it does not exist); undefined if another writer was first.
+   * The reason of the PublishError is `too_large` for a value that is larger than a message may be.
    */
   putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
   delete(key: string): Promise<void>;
@@ -182,9 +183,13 @@ async function putIfUnchanged(
   } catch (error) {
     const code = serverErrorCode(error);
     if (anotherWasFirst.has(code)) return undefined;
+    if (isTooLarge(error)) throw new PublishError('too_large', `bucket ${bucket}`, error);
     throw code === undefined ? error : new PublishError('refused', `bucket ${bucket}`, error);
   }
 }
+
+const tooLarge: string = ErrorCode.MaxPayloadExceeded;
+const isTooLarge = (error: unknown): boolean => error instanceof NatsError && error.code === tooLarge;
 
 /** Checks a revision: the client library assumes that every answer but an error has a sequence. */
 function storedRevision(bucket: string, revision: number): number {
