@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
+import { hashedVisitor } from './record-audit.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
@@ -107,6 +108,18 @@ test('audit of reads: each read of personal data is one entry with the reader, t
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
   expect((await client.get(`/audit?actorId=${reader.keyId}&from=${tomorrow}`)).body.entities).toEqual([]);
   expect((await client.get(`/audit?actorId=${reader.keyId}&to=${tomorrow}`)).body.entities).toHaveLength(9);
+});
+
+test('audit of reads: a search of the log by visitor is one of the reads of that visitor, with a keyed hash of its id', async () => {
+  const { client } = await filled();
+  const answer = await fetch(`${plane.baseUrl}/rest/v1/events/search?visitorId=v1`, {
+    headers: { authorization: `Bearer ${client.key}` },
+  });
+  expect(answer.status).toBe(200);
+  await answer.body?.cancel();
+  const search = { action: 'event.search', entityId: expect.not.stringMatching(hashedVisitor('v1')) };
+  expect((await client.get('/audit?action=event.search')).body.entities).toMatchObject([search]);
+  expect((await client.get('/audit?visitorId=v1')).body.entities).toMatchObject([search]);
 });
 
 test('audit of reads: repeated reads of a page with one key are one entry, and another key gets its own entry', async () => {

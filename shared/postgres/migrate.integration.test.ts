@@ -43,6 +43,25 @@ test('migrate: every migration can be taken back', async () => {
   await migrate(database.url);
 });
 
+test('migrate: searches of the log by visitor that were recorded before get the keyed hash, other entries stay as they are', async () => {
+  await migrate(database.url);
+  const storage = await openStorage({ databaseUrl: database.url, connectionsMax: 3 });
+  await storage.orm.getMigrator().down({ migrations: ['0037-key-searched-visitors'] });
+  await storage.close();
+  const hash = 'ab'.repeat(32);
+  await select(`with account as (
+      insert into accounts (id, name, created_at) values (gen_random_uuid(), 'test', now()) returning id)
+    insert into audit_entries (account_id, actor_id, actor_name, action, entity_id)
+    select account.id, 'key', 'test', action, '${hash}' from account, unnest(array['event.search', 'event.read']) action`);
+  await migrate(database.url);
+  const entries = await select(`select action, entity_id = encode(erasure_hash_of('${hash}'), 'hex') as keyed,
+    entity_id = '${hash}' as unkeyed from audit_entries order by action`);
+  expect(entries).toEqual([
+    { action: 'event.read', keyed: false, unkeyed: true },
+    { action: 'event.search', keyed: true, unkeyed: false },
+  ]);
+});
+
 test('migrate: the tables of visitors have columns that the pipeline uses', async () => {
   await migrate(database.url);
   const columns = await select(

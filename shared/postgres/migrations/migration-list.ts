@@ -39,6 +39,7 @@ import { RecordPublications } from './0036-record-publications.ts';
 import { CompleteErasures } from './0038-complete-erasures.ts';
 import { CreateUsers } from './0035-create-users.ts';
 import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
+import { KeySearchedVisitors } from './0037-key-searched-visitors.ts';
 
 export type MigrationList = readonly MigrationObject[];
 
@@ -89,5 +90,6 @@ export const migrationList: MigrationList = [
   { name: '0034-save-views', class: SaveViews },
   { name: '0036-record-publications', class: RecordPublications },
   { name: '0035-create-users', class: CreateUsers },
+  { name: '0037-key-searched-visitors', class: KeySearchedVisitors },
   { name: '0038-complete-erasures', class: CompleteErasures },
 ];
