@@ -83,9 +83,17 @@ export async function endSessionsLike(em: EntityManager, { accountId, id }: Sess
   );
 }
 
+/**
+ * Deletes a user's unused sign-in links. Also for a user who gets another role: whoever made a link was allowed to give
+ * the role of that time.
+ */
+export async function deleteLinksOfUser(em: EntityManager, accountId: string, userId: string): Promise<void> {
+  await em.execute('delete from sign_in_links where account_id = ? and user_id = ?', [accountId, userId]);
+}
+
 /** Signs a user out of every browser, and deletes unused sign-in links. Returns the number of browsers. */
 export async function endSessionsOfUser(em: EntityManager, accountId: string, userId: string): Promise<number> {
-  await em.execute('delete from sign_in_links where account_id = ? and user_id = ?', [accountId, userId]);
+  await deleteLinksOfUser(em, accountId, userId);
   const ended = await em.execute<unknown[]>('delete from sessions where account_id = ? and user_id = ? returning id', [
     accountId,
     userId,

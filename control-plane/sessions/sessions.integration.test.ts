@@ -240,6 +240,20 @@ async function as({ cookie }: User, { accountId }: Client, method: string, path:
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
+test('sign-in link: a change of its user’s role deletes it, so that it never gives another role than when it was made', async () => {
+  const owner = await plane.newAccount();
+  const { body: user } = await owner.post('/users', { email: 'later-admin@example.com', role: 'viewer' });
+  const link = async (): Promise<string> =>
+    (await owner.post('/sign-in-links', { userId: user.id })).body.code as string;
+  const redeem = async (code: string): Promise<number> =>
+    (await send('POST', '/session/redeem', { body: { code }, headers: fromConsole })).status;
+  const [kept, before] = [await link(), await link()];
+  expect((await owner.patch(`/users/${user.id}`, { role: 'viewer' })).status).toBe(200);
+  expect(await redeem(kept)).toBe(200);
+  expect((await owner.patch(`/users/${user.id}`, { role: 'admin' })).status).toBe(200);
+  expect([await redeem(before), await redeem(await link())]).toEqual([401, 200]);
+});
+
 test('user: an invitation signs in once, with the scopes of the role, and the audit trail has the address for each action', async () => {
   const owner = await plane.newAccount();
   const editor = await invite(owner, 'editor', ' Ed@Example.com ');

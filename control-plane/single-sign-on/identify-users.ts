@@ -4,6 +4,7 @@ import type { UserRow } from '../../shared/postgres/entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockAccount } from '../draft/edit-entities.ts';
+import { deleteLinksOfUser } from '../sessions/live-sessions.ts';
 import { sessionAccountsMax } from '../sessions/session-cookie.ts';
 import { addUser, foldEmail, isLastAdmin } from '../users/user-store.ts';
 import { roleOfClaims, roleOfNewcomer } from './choose-role.ts';
@@ -67,6 +68,7 @@ export async function identifyUsers(
     if (role === undefined || role === user.role || (await isLastAdmin(em, user))) continue;
     const details = { from: user.role, to: role };
     user.role = role;
+    await deleteLinksOfUser(em, user.accountId, user.id);
     recordAudit(em, provider(user.accountId), { action: 'user.update', entityId: user.id, details }, now);
   }
   await em.flush();

@@ -135,6 +135,24 @@ test('single sign-on: a new person becomes one user with the role of the domain;
   ]);
 });
 
+test('single sign-on: a sign-in that changes the role deletes the sign-in links of the user', async () => {
+  const iris = { sub: 'i-1', email: 'iris@example.com', email_verified: true };
+  const user = async () => (await owner.get('/users')).body.entities.find(({ email }: Person) => email === iris.email);
+  const redeem = async (code: string): Promise<number> => {
+    const body = JSON.stringify({ code });
+    const headers = { ...fromConsole, 'content-type': 'application/json' };
+    return (await fetch(`${baseUrl}/rest/v1/session/redeem`, { method: 'POST', headers, body })).status;
+  };
+  await signIn(iris);
+  const codes: string[] = [];
+  for (let count = 0; count < 2; count += 1)
+    codes.push((await owner.post('/sign-in-links', { userId: (await user()).id })).body.code);
+  await signIn(iris);
+  expect(await redeem(codes[0] ?? '')).toBe(200);
+  await signIn({ ...iris, groups: 'sluice-editors' });
+  expect([(await user()).role, await redeem(codes[1] ?? '')]).toEqual(['editor', 401]);
+});
+
 test('single sign-on: a person without a user and role, without a confirmed address, or with another person’s address is refused', async () => {
   const stranger = { sub: 's-1', email: 'stranger@elsewhere.example', email_verified: true };
   expect(await signIn(stranger)).toEqual({ to: '/sign-in?failed=no-user', accounts: [] });

@@ -9,7 +9,7 @@ import { edit } from '../draft/edit-entities.ts';
 import { recheckStreams } from '../keys/endpoints.ts';
 import { roleNames, roles } from '../keys/roles.ts';
 import { refuseWiderRole } from '../sessions/endpoints.ts';
-import { endSessionsOfUser } from '../sessions/live-sessions.ts';
+import { deleteLinksOfUser, endSessionsOfUser } from '../sessions/live-sessions.ts';
 import { addUser, countSessions, findUser, isLastAdmin, listUsers } from './user-store.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -108,7 +108,8 @@ const updateUser = defineEndpoint({
   id: 'updateUser',
   uses: { recheckStreams },
   tag: 'Users',
-  summary: 'Change the role of a user, from their next request on. 409 for the last admin of an account',
+  summary:
+    'Change the role of a user, from their next request on, and delete unused sign-in links. 409 for the last admin of an account',
   body: Type.Object({ role: Type.Optional(role) }, { additionalProperties: false }),
   reply: userReply,
   async handle({ params, body, principal }, services) {
@@ -120,6 +121,7 @@ const updateUser = defineEndpoint({
         if (await isLastAdmin(em, row)) throw conflict(lastAdmin);
         const details = { from: row.role, to: body.role };
         row.role = body.role;
+        await deleteLinksOfUser(em, accountId, row.id);
         recordAudit(em, principal, { action: 'user.update', entityId: row.id, details }, now);
       }
       return view(row, (await countSessions(em, accountId, now)).get(row.id) ?? 0);
