@@ -22,11 +22,11 @@ const destination = Type.Object({
   name: Type.String(),
   outcome: Type.Enum([...outcomeNames, 'waiting', 'notSent', 'unknown'], {
     description:
-      'waiting: the dispatcher has not finished this part of the log. unknown: the search did not read far enough.',
+      'waiting: the dispatcher has not finished this part of the log. unknown: the search did not read far enough, or only a replay may have sent the event.',
   }),
   basis: Type.Enum(['recorded', 'log', 'rules'], {
     description:
-      'recorded: reported by the dispatcher. log: found among retries, dead letters or waiting events. rules: neither of these; ' +
+      'recorded: reported by the dispatcher. log: found among retries, dead letters or waiting events, or older than the destination. rules: neither of these; ' +
       'the live rules decide whether it was sent.',
   }),
   reason: nullable(Type.String()),

@@ -5,7 +5,19 @@ import { encodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
 import { FrameWriter } from '../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
 import { encodeRetryRecord, retryTier } from '../../shared/contracts/events/retry-record.ts';
-import { deadLetterSubject, eventsSubject, retrySubject } from '../../shared/contracts/subjects.ts';
+import { encodePosition, positionKey } from '../../shared/contracts/destination-position.ts';
+import {
+  deadLetterSubject,
+  dispatcherConsumer,
+  eventsOfAccount,
+  eventsSubject,
+  retrySubject,
+} from '../../shared/contracts/subjects.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
+import { claimConsumer } from '../../shared/nats/consume/consumers.ts';
+import { readAt } from '../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
@@ -43,6 +55,8 @@ const resolved = (id: string, visitorId: string, own: Readonly<Record<string, un
   const sample = sampleEvent({ id, account_id: client.accountId, event_properties: { order_id: `o-${id}`, ...own } });
   return { ...sample, visitor: { ...sample.visitor, id: visitorId } };
 };
+
+const logBuckets = async () => ({ connection: plane.log, buckets: await openBuckets(plane.log, 1) });
 
 async function store(subject: string, payload: Uint8Array): Promise<number> {
   return (await publish(plane.log, subject, payload, { msgId: randomUUID(), timeoutMs: 30_000 })).seq;
@@ -158,6 +172,45 @@ test('log search: needs its scope, is recorded, hides erased visitors, and is ma
   await expect(search('property=email&value=ann@example.com', masked)).rejects.toThrow(/403/);
   const { body } = await client.get('/audit?action=event.search');
   expect(body.entities.length).toBeGreaterThan(0);
+});
+
+test("log search: the event's own consent decides whether it was sent", async () => {
+  const purpose = { name: 'Ads', isEnabled: true, defaultState: 'Granted', destinationIds: [destinationId] };
+  expect((await client.post('/collections/consentSettings', purpose)).status).toBe(200);
+  await client.publish();
+  const denied = resolved('denied', 'v1');
+  await storeEvents([{ ...denied, event: { ...denied.event, consent: { ads: false } } }]);
+  expect((await search('eventId=denied')).events[0]?.destinations).toMatchObject([
+    { outcome: 'notSent', basis: 'rules', reason: 'Consent to Ads is missing.' },
+  ]);
+});
+
+test('log search: an event that is older than the destination is not shown as delivered; a replay may have sent it', async () => {
+  const seq = await storeEvents([resolved('old', 'v1')]);
+  const { positions, replays } = (await logBuckets()).buckets;
+  const storedAtMs = (await readAt(plane.log, streams.events, seq))?.storedAtMs ?? 0;
+  const beginAt = (sinceMs: number): Promise<number> =>
+    positions.put(positionKey(destinationId), encodePosition({ v: 1, term: 1, owner: 'i', sinceMs }));
+  await claimConsumer(plane.log, {
+    stream: streams.events,
+    name: dispatcherConsumer(destinationId),
+    filterSubject: eventsOfAccount(client.accountId),
+    startFrom: 'next',
+    ackWaitMs: 30_000,
+    ackPendingMax: 10,
+  });
+  const outcome = async () => (await search('eventId=old')).events[0]?.destinations[0];
+  await beginAt(storedAtMs);
+  expect(await outcome()).toMatchObject({ outcome: 'delivered', basis: 'rules' });
+  await beginAt(storedAtMs + 1);
+  expect(await outcome()).toMatchObject({
+    outcome: 'notSent',
+    basis: 'log',
+    reason: `It is older than the destination, which was first published at ${new Date(storedAtMs + 1).toISOString()}.`,
+  });
+  const request = { what: 'log', fromMs: storedAtMs, toMs: storedAtMs } as const;
+  await createReplayStore(replays).start(client.accountId, destinationId, request);
+  expect(await outcome()).toMatchObject({ outcome: 'unknown' });
 });
 
 test('log search: finds 100 at most, and says that there may be more', async () => {

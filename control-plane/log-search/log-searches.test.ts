@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { LogBuckets } from '../publishing/log-buckets.ts';
 import { createLogSearches } from './log-searches.ts';
 import type { SearchReport } from './log-searches.ts';
 
@@ -11,7 +11,7 @@ function startSearches() {
     );
   const failures: unknown[] = [];
   const searches = createLogSearches({
-    connection: {} as LogConnection,
+    logBuckets: {} as LogBuckets,
     erasures: { isEventErased: () => false, untilCurrent },
     onFailure: (error) => failures.push(error),
   });

@@ -1,8 +1,9 @@
 import type { FollowedErasures } from '../../shared/nats/erasures/follow-erasures.ts';
-import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Feed } from '../api/event-streams.ts';
 import { defineService } from '../api/services.ts';
+import type { LogBuckets } from '../publishing/log-buckets.ts';
+import { readBeginning } from './read-beginning.ts';
 import { searchLog } from './search-log.ts';
 import type { FoundEvent, LogProgress, LogQuery } from './search-log.ts';
 
@@ -34,7 +35,7 @@ export type LogSearches = {
 export const logSearches = defineService<LogSearches>('log searches');
 
 export type LogSearchesOptions = {
-  readonly connection: LogConnection;
+  readonly logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>;
   readonly erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>;
   onFailure(error: unknown): void;
 };
@@ -49,7 +50,7 @@ const erasuresMs = 30_000;
 
 const nothing = { error: null, phase: null, share: 0, messages: 0, found: 0, isComplete: false, events: [] } as const;
 
-export function createLogSearches({ connection, erasures, onFailure }: LogSearchesOptions): LogSearches {
+export function createLogSearches({ logBuckets, erasures, onFailure }: LogSearchesOptions): LogSearches {
   const running = new Set<string>();
   const refusal = (accountId: string): string | undefined => {
     if (running.has(accountId)) return 'another search of this account is running: cancel it, or wait for it';
@@ -81,8 +82,17 @@ export function createLogSearches({ connection, erasures, onFailure }: LogSearch
           report({ ...nothing, status: 'running', phase, share, messages, found: found.length });
         const run = async (): Promise<void> => {
           await erasures.untilCurrent(AbortSignal.any([ended.signal, AbortSignal.timeout(erasuresMs)]));
-          const context = { connection, signal: ended.signal, isErased: erasures.isEventErased, onProgress };
-          const { found, isComplete } = await searchLog(context, query, destinationIds);
+          const { found, isComplete } = await searchLog(
+            {
+              connection: logBuckets.connection,
+              signal: ended.signal,
+              isErased: erasures.isEventErased,
+              beginningOf: (destinationId, oldestMs) => readBeginning(logBuckets.buckets, destinationId, oldestMs),
+              onProgress,
+            },
+            query,
+            destinationIds,
+          );
           const events = await view(found);
           report({ ...last, status: 'done', share: 1, found: found.length, isComplete, events });
         };

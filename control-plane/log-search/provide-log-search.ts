@@ -6,7 +6,7 @@ import type { LogBuckets } from '../publishing/log-buckets.ts';
 import { createLogSearches, logSearches } from './log-searches.ts';
 
 export function provideLogSearch(
-  { logBuckets, logger }: { readonly logBuckets: Pick<LogBuckets, 'connection'>; readonly logger: Logger },
+  { logBuckets, logger }: { readonly logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>; readonly logger: Logger },
   services: Services,
   scope: Scope,
 ): void {
@@ -19,5 +19,5 @@ export function provideLogSearch(
     (one) => one.stop(),
   );
   const onFailure = (err: unknown): void => logger.warn({ err }, 'searching the log failed');
-  services.provide(logSearches, createLogSearches({ connection, erasures, onFailure }));
+  services.provide(logSearches, createLogSearches({ logBuckets, erasures, onFailure }));
 }

@@ -15,6 +15,7 @@ import { readNext } from '../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
 import { findSeqAt, listConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
+import type { Beginning } from './read-beginning.ts';
 import { matchFrame } from './match-frame.ts';
 import type { LogMatch } from './match-frame.ts';
 
@@ -30,12 +31,14 @@ export type LogQuery = {
 export type FoundEvent = {
   readonly event: ResolvedEvent;
   readonly seq: number;
+  /** When the log stored it, in ms since the epoch. */
+  readonly storedAtMs: number;
   readonly at: Map<string, LogOutcome>;
 };
 
 /**
  * The outcome of an event at a destination, as far as the log shows it. `passed`: the destination has finished the
- * event: it was delivered, or a rule stopped it.
+ * event: it was delivered, or a rule stopped it. `before`: it is older than the destination, which began at `sinceMs`.
  */
 export type LogOutcome =
   | {
@@ -45,6 +48,7 @@ export type LogOutcome =
       readonly atMs: number;
       readonly error?: PlatformError | undefined;
     }
+  | { readonly outcome: 'before'; readonly sinceMs: number }
   | { readonly outcome: 'waiting' | 'passed' | 'unknown' };
 
 export type LogProgress = {
@@ -60,6 +64,11 @@ export type SearchContext = {
   readonly signal: AbortSignal;
   /** Events of erased visitors are left out of the result. */
   isErased(event: ResolvedEvent): boolean;
+  /**
+   * Where a destination begins in the log, for events stored at `oldestMs` or later; undefined if the log does not show
+   * it.
+   */
+  beginningOf(destinationId: string, oldestMs: number): Promise<Beginning | undefined>;
   onProgress(progress: LogProgress): void;
 };
 
@@ -88,18 +97,24 @@ export async function searchLog(
     fromSeq: fromMs === undefined ? firstSeq : await findSeqAt(connection, streams.events, fromMs),
     endSeq: toMs === undefined ? lastSeq : (await findSeqAt(connection, streams.events, toMs)) - 1,
   };
-  const isWhole = await reader.read('events', streams.events, eventsOfAccount(accountId), range, ({ seq, data }) => {
-    for (const { event } of matchFrame(data, match)) {
-      if (found.length < foundMax && !context.isErased(event)) found.push({ event, seq, at: new Map() });
-    }
-    return found.length < foundMax;
-  });
+  const isWhole = await reader.read(
+    'events',
+    streams.events,
+    eventsOfAccount(accountId),
+    range,
+    ({ seq, storedAtMs, data }) => {
+      for (const { event } of matchFrame(data, match)) {
+        if (found.length < foundMax && !context.isErased(event)) found.push({ event, seq, storedAtMs, at: new Map() });
+      }
+      return found.length < foundMax;
+    },
+  );
   if (found.length > 0) await findOutcomes(context, reader, found, destinationIds);
   return { found, isComplete: isWhole };
 }
 
 async function findOutcomes(
-  { connection }: SearchContext,
+  { connection, beginningOf }: SearchContext,
   reader: PacedReader,
   found: readonly FoundEvent[],
   destinationIds: readonly string[],
@@ -110,6 +125,7 @@ async function findOutcomes(
   for (const one of found) byEvent.set(one.event.event.id, [...(byEvent.get(one.event.event.id) ?? []), one]);
   const of = (eventId: string, visitorId: string): readonly FoundEvent[] =>
     byEvent.get(eventId)?.filter(({ event }) => event.visitor.id === visitorId) ?? [];
+  const oldestMs = Math.min(...found.map(({ storedAtMs }) => storedAtMs));
   const earliestMs = Math.min(...found.map(({ event }) => event.event.received_at));
   const retries = await readStreamState(connection, streams.retry);
   const letters = await readStreamState(connection, streams.deadLetters);
@@ -145,10 +161,15 @@ async function findOutcomes(
       },
     );
     const ackedSeq = ackedSeqs.get(dispatcherConsumer(id));
+    const beginning = await beginningOf(id, oldestMs);
     for (const one of found) {
       if (one.at.has(id)) continue;
       const isPast = ackedSeq !== undefined && one.seq <= ackedSeq;
-      one.at.set(id, { outcome: !isPast ? 'waiting' : isRetried && isBuried ? 'passed' : 'unknown' });
+      const included = beginning?.includes(one.storedAtMs) ?? 'yes';
+      if (beginning !== undefined && included === 'no')
+        one.at.set(id, { outcome: 'before', sinceMs: beginning.sinceMs });
+      else if (isPast && (included === 'unknown' || !isRetried || !isBuried)) one.at.set(id, { outcome: 'unknown' });
+      else one.at.set(id, { outcome: isPast ? 'passed' : 'waiting' });
     }
   }
 }

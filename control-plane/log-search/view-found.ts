@@ -62,6 +62,10 @@ function outcomeOf(own: OutcomeRecord | undefined, seen: LogOutcome, { decision,
     const instant = new Date(at).toISOString();
     return { outcome, basis: 'recorded', reason, attempts, error: viewPlatformError(error ?? undefined), at: instant };
   }
+  if (seen.outcome === 'before') {
+    const reason = `It is older than the destination, which was first published at ${new Date(seen.sinceMs).toISOString()}.`;
+    return { ...none, outcome: 'notSent', basis: 'log', reason };
+  }
   if (decision !== 'send') return { ...none, outcome: 'notSent', basis: 'rules', reason: why };
   if (seen.outcome === 'waiting') return { ...none, outcome: 'waiting', basis: 'log' };
   return { ...none, outcome: seen.outcome === 'passed' ? 'delivered' : 'unknown', basis: 'rules' };
@@ -85,7 +89,11 @@ async function recordedOutcomes(
 }
 
 function recordOf({ event: { event, visitor } }: FoundEvent): RecentEventRecord {
-  const { event_properties, context, integrations } = event;
+  const { event_properties, context, integrations, consent } = event;
+  const own = {
+    ...(integrations === undefined ? {} : { integrations }),
+    ...(consent === undefined ? {} : { consent }),
+  };
   return {
     id: event.id,
     time: new Date(event.time),
@@ -97,7 +105,7 @@ function recordOf({ event: { event, visitor } }: FoundEvent): RecentEventRecord 
     versionNumber: event.version_number ?? null,
     sampleOf: 1,
     origin: 0,
-    body: { event_properties, context, visitor, ...(integrations === undefined ? {} : { integrations }) },
+    body: { event_properties, context, visitor, ...own },
     plan: null,
     outcomes: [],
   };
