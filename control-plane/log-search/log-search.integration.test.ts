@@ -23,6 +23,7 @@ import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts'
 import { publish } from '../../shared/nats/publish/publisher.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import type { Client } from '../testing/client.ts';
+import { createLogSearches } from './log-searches.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
@@ -172,6 +173,27 @@ test('log search: needs its scope, is recorded, hides erased visitors, and is ma
   await expect(search('property=email&value=ann@example.com', masked)).rejects.toThrow(/403/);
   const { body } = await client.get('/audit?action=event.search');
   expect(body.entities.length).toBeGreaterThan(0);
+});
+
+test('log search: a visitor who is erased while the search runs is not in its report', async () => {
+  await storeEvents([resolved('kept', 'v1'), resolved('erased', 'v2')]);
+  let asked = 0;
+  const searches = createLogSearches({
+    logBuckets: await logBuckets(),
+    // The log announces the erasure after the search has begun: only a later question finds it.
+    erasures: {
+      untilCurrent: async () => void (asked += 1),
+      isEventErased: ({ visitor }) => asked > 1 && visitor.id === 'v2',
+    },
+    onFailure: (error) => expect.unreachable(String(error)),
+  });
+  const match = { by: 'visitor', ids: ['v1', 'v2'] } as const;
+  const query = { accountId: client.accountId, match, fromMs: undefined, toMs: undefined };
+  const done = await new Promise((resolve) => {
+    const feed = searches.of(query, [], async (found) => found.map(({ event }) => ({ id: event.event.id })));
+    feed.subscribe((report) => report.status === 'done' && resolve(report));
+  });
+  expect(done).toMatchObject({ found: 1, events: [{ id: 'kept' }] });
 });
 
 test("log search: the event's own consent decides whether it was sent", async () => {

@@ -23,7 +23,7 @@ export type SearchReport = {
 export type LogSearches = {
   /**
    * A search that begins when its client connects and ends when the client disconnects. `view` turns found events into
-   * the answer.
+   * the answer, one for one.
    */
   of(
     query: LogQuery,
@@ -81,7 +81,9 @@ export function createLogSearches({ logBuckets, erasures, onFailure }: LogSearch
         const onProgress = ({ phase, share, messages, found }: LogProgress): void =>
           report({ ...nothing, status: 'running', phase, share, messages, found: found.length });
         const run = async (): Promise<void> => {
-          await erasures.untilCurrent(AbortSignal.any([ended.signal, AbortSignal.timeout(erasuresMs)]));
+          const untilErasuresKnown = (): Promise<void> =>
+            erasures.untilCurrent(AbortSignal.any([ended.signal, AbortSignal.timeout(erasuresMs)]));
+          await untilErasuresKnown();
           const { found, isComplete } = await searchLog(
             {
               connection: logBuckets.connection,
@@ -93,8 +95,12 @@ export function createLogSearches({ logBuckets, erasures, onFailure }: LogSearch
             query,
             destinationIds,
           );
-          const events = await view(found);
-          report({ ...last, status: 'done', share: 1, found: found.length, isComplete, events });
+          const viewed = await view(found);
+          // A search takes minutes, and a visitor may have been erased meanwhile.
+          await untilErasuresKnown();
+          const kept = new Set(found.flatMap(({ event }, index) => (erasures.isEventErased(event) ? [] : [index])));
+          const events = viewed.filter((_, index) => kept.has(index));
+          report({ ...last, status: 'done', share: 1, found: events.length, isComplete, events });
         };
         report(last);
         run()
