@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ApiError, tooMany } from './api-error.ts';
-import { createRequestLimits } from './request-limits.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { visitorConnectionsMax } from '../store/databases-settings.ts';
+import { createRequestLimits, readRequestLimitSettings, requestLimitsEnv } from './request-limits.ts';
 
 const create = (runningMax: number, inFlightMax: number) =>
   createRequestLimits({ runningMax, inFlightMax, refusal: () => tooMany('too many') });
@@ -35,6 +37,16 @@ function holding(): { work(): Promise<string>; end(): void; readonly isBegun: bo
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('request limits: the running requests of an account leave connections of each pool to other accounts', () => {
+  for (const CONTROL_PLANE_DATABASE_CONNECTIONS_MAX of [2, 4, 10, 100]) {
+    const { runningMax } = readRequestLimitSettings({
+      ...defaultsOf(requestLimitsEnv),
+      CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
+    });
+    expect(runningMax).toBeLessThan(Math.min(CONTROL_PLANE_DATABASE_CONNECTIONS_MAX, visitorConnectionsMax));
+  }
+});
 
 test('request limits: an owner waits for its own requests only', async () => {
   const limits = create(1, 3);

@@ -4,7 +4,7 @@ import type { LimitFunction } from 'p-limit';
 import { ConcurrencyLimit, RateLimit } from '../../shared/limits/index.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
-import { databaseConnections } from '../store/databases-settings.ts';
+import { databaseConnections, visitorConnectionsMax } from '../store/databases-settings.ts';
 import { ApiError, tooMany } from './api-error.ts';
 
 /** Limits the requests of each owner: some run at the same time, some wait, and all others are refused. */
@@ -162,8 +162,10 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     burstMs: 5_000,
     waitMaxMs: 10_000,
   },
-  /** Half of the database connections, so that no account uses up all of them. */
-  runningMax: fromEnv(databaseConnections, (env) => Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2)),
+  /** Below the number of connections of each pool that requests use, so that no account uses up a pool. */
+  runningMax: fromEnv(databaseConnections, (env) =>
+    Math.min(Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2), visitorConnectionsMax - 1),
+  ),
   requestsMax: fromEnv({
     ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
   }),

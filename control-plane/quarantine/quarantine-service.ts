@@ -16,6 +16,7 @@ import type {
   QuarantinePart,
   QuarantineRange,
 } from '../../shared/nats/quarantine/quarantine.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { unavailable } from '../api/api-error.ts';
 import { defineService } from '../api/services.ts';
@@ -38,8 +39,11 @@ export type QuarantineService = {
   delete(request: Request): Promise<DoneWithQuarantine>;
   /** Releases the events that a rule quarantined, up to 10,000. */
   releaseRule(accountId: string, rule: string): Promise<ReleasedByRule>;
-  /** Deletes the events whose visitor is identified by one of these identifiers. */
-  erase(accountId: string, identifiers: readonly Identifier[]): Promise<void>;
+  /**
+   * Deletes the events whose visitor is identified by one of these identifiers. `db`: the connection of the erasure's
+   * transaction, since a second one might not be free before the transaction ends.
+   */
+  erase(db: Queryable, accountId: string, identifiers: readonly Identifier[]): Promise<void>;
 };
 
 export const quarantine = defineService<QuarantineService>('quarantine');
@@ -68,9 +72,9 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
       return { count: part.events.length, next: part.next };
     });
   /** The recent-events view then no longer shows these events as quarantined. */
-  const hide = async (accountId: string, eventIds: readonly string[]): Promise<void> => {
+  const hide = async (db: Queryable, accountId: string, eventIds: readonly string[]): Promise<void> => {
     if (eventIds.length === 0) return;
-    await pool.query(
+    await db.query(
       "delete from recent_events where account_id = $1 and id = any($2::text[]) and visitor_id = '' and plan->>'outcome' = 'quarantined'",
       [accountId, eventIds.map((id) => cleanText(id) ?? '')],
     );
@@ -78,7 +82,7 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
   const release = (request: Request): Promise<DoneWithQuarantine> =>
     eachPart(request, async ({ events }) => {
       // Hide the events before their release: an event that breaks a rule again is then shown again.
-      await hide(request.accountId, idsOf(events));
+      await hide(pool, request.accountId, idsOf(events));
       await releaseQuarantined(connection, events);
     });
   return {
@@ -87,7 +91,7 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
     delete: (request) =>
       eachPart(request, async ({ events }) => {
         await deleteQuarantined(connection, events);
-        await hide(request.accountId, idsOf(events));
+        await hide(pool, request.accountId, idsOf(events));
       }),
     async releaseRule(accountId, rule) {
       let released = 0;
@@ -100,12 +104,12 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
       }
       return { released, isComplete: false };
     },
-    async erase(accountId, identifiers) {
+    async erase(db, accountId, identifiers) {
       const erased = new Set(identifiers.map(keyOf));
       const isOf = (envelope: Envelope): boolean =>
         identifiersOf(claimOf(envelope)).some((one) => erased.has(keyOf(one)));
       const deleted = await ask(() => eraseFromQuarantine(connection, accountId, bounds, isOf));
-      await hide(accountId, deleted);
+      await hide(db, accountId, deleted);
     },
   };
 }

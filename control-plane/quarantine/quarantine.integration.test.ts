@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
 import { quarantineHeaders } from '../../shared/contracts/events/quarantine.ts';
 import { ingestSubject, quarantineSubject } from '../../shared/contracts/subjects.ts';
@@ -13,6 +13,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { openLogGate } from '../../shared/testing/log-gate.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { holdForWriting } from '../../shared/visitors/erasure-lock.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -131,6 +132,44 @@ test('quarantine: an erasure deletes the events of the person under each identif
   const id = outcome?.kind === 'resolved' ? outcome.id : '';
   expect((await client.delete(`/visitors/${id}`)).status).toBe(200);
   expect([await eventsOf(client), await eventsOf(other)]).toEqual([['of-another'], ['by-external-id']]);
+});
+
+test('quarantine: erasures on every connection at once succeed, and no quarantined event of the people is shown', async () => {
+  const pool = openTestPool(plane.databaseUrl, 2);
+  onTestFinished(() => pool.end());
+  const people: { readonly of: Client; readonly id: string }[] = [];
+  for (const of of [client, client, other, other]) {
+    const externalId = `person-${people.length}`;
+    const claim = { userId: undefined, externalIds: [externalId], emails: [], anonymousId: undefined };
+    const touch = {
+      accountId: of.accountId,
+      claim,
+      receivedAtMs: receivedAt,
+      given: [{}],
+      sentWith: 'server' as const,
+    };
+    const [outcome] = (await createVisitorStore(pool).resolve([touch])).outcomes;
+    people.push({ of, id: outcome?.kind === 'resolved' ? outcome.id : '' });
+    await hold(of, externalId, { externalId });
+    await pool.query(
+      `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body, plan)
+        values ($1, $2, now(), now(), 's', 'E', '', false, '{}', '{"outcome": "quarantined", "rules": []}')`,
+      [of.accountId, externalId],
+    );
+  }
+  const writer = await pool.connect();
+  await writer.query('begin');
+  await holdForWriting(writer, [client.accountId, other.accountId]);
+  const answers = Promise.all(people.map(({ of, id }) => of.delete(`/visitors/${id}`)));
+  const waiting = `select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  await expect.poll(async () => (await pool.query<{ count: number }>(waiting)).rows[0]?.count).toBe(4);
+  await writer.query('commit');
+  writer.release();
+  expect((await answers).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  for (const of of [client, other]) {
+    expect([await eventsOf(of), (await of.get('/events')).body.entities]).toEqual([[], []]);
+  }
 });
 
 test('quarantine: one call publishes the fixed rule and releases the events it had held, once every process runs the rule', async () => {

@@ -13,7 +13,7 @@ import type { Scope } from '../../shared/runtime/scope.ts';
 import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
 import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import { monitorDatabase, storagePoolFigures } from './database-monitor.ts';
-import { readDatabasesSettings } from './databases-settings.ts';
+import { readDatabasesSettings, visitorConnectionsMax } from './databases-settings.ts';
 
 type DatabasesVariables = Parameters<typeof readDatabasesSettings>[0] &
   Parameters<typeof databaseAccess>[0] &
@@ -34,7 +34,6 @@ export type Databases = {
   readonly figures: Readonly<Record<string, () => PoolFigures>>;
 };
 
-const visitorConnectionsMax = 4;
 const assignmentConnectionsMax = 4;
 
 /** Connections for API key lookups only, so that no other work delays them. */

@@ -129,11 +129,11 @@ export const visitorEndpoints = [
         },
         {
           now: () => now().getTime(),
-          async announce(erasure) {
+          async announce(erasure, db) {
             await announce(erasure);
             // Before the visitor's rows are deleted: a second try could not find the visitor's events in quarantine
             // without them.
-            if (erasure.isAhead) await quarantine.erase(accountId, erasure.identifiers);
+            if (erasure.isAhead) await quarantine.erase(db, accountId, erasure.identifiers);
           },
           audit: (client, erasureId) => {
             const audited = {

@@ -40,8 +40,11 @@ export type Erased = {
 export type EraseOptions = {
   /** Ms since the epoch, by the clock of the gateways. */
   now(): number;
-  /** Stops every sender from sending these visitors' events that were received up to `atMs`. */
-  announce(erasure: AnnouncedErasure): Promise<void>;
+  /**
+   * Stops every sender from sending these visitors' events that were received up to `atMs`. An unfinished erasure is
+   * announced within its transaction, whose connection is `db`.
+   */
+  announce(erasure: AnnouncedErasure, db: Queryable): Promise<void>;
   /** Runs within the transaction. */
   audit(client: PoolClient, erasureId: string): Promise<void>;
   /** Stores the identifiers that destinations need to delete the person too. Runs within the transaction. */
@@ -104,7 +107,7 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
     const atMs = await latestTime(pool, now);
     await moveErasures(pool, accountId, erased.atMs, atMs);
     await moveErasureRecord(pool, erasureId, atMs);
-    await announce({ ids, identifiers: [], atMs, isAhead: false });
+    await announce({ ids, identifiers: [], atMs, isAhead: false }, pool);
     return { ...erased, atMs };
   } catch (error) {
     onLeftAhead(error);
@@ -139,7 +142,7 @@ async function eraseAhead(
   const person = await personOf(client, accountId, { cluster, identities, profiles });
   if (person !== undefined) await forward(client, { erasureId, requestedAtMs, person });
   await audit(client, erasureId);
-  await announce({ ids, identifiers, atMs, isAhead: true });
+  await announce({ ids, identifiers, atMs, isAhead: true }, client);
   return { erasureId, ids, counts, atMs };
 }
 
