@@ -57,6 +57,17 @@ const resolved = (id: string, visitorId: string, own: Readonly<Record<string, un
   return { ...sample, visitor: { ...sample.visitor, id: visitorId } };
 };
 
+/** Creates the destination's consumer, which has finished all events stored before. */
+const claimDestination = () =>
+  claimConsumer(plane.log, {
+    stream: streams.events,
+    name: dispatcherConsumer(destinationId),
+    filterSubject: eventsOfAccount(client.accountId),
+    startFrom: 'next',
+    ackWaitMs: 30_000,
+    ackPendingMax: 10,
+  });
+
 const logBuckets = async () => ({ connection: plane.log, buckets: await openBuckets(plane.log, 1) });
 
 async function store(subject: string, payload: Uint8Array): Promise<number> {
@@ -207,20 +218,31 @@ test("log search: the event's own consent decides whether it was sent", async ()
   ]);
 });
 
+test('log search: an event received while the destination was disabled is not shown as delivered', async () => {
+  await client.patch(`/destinations/${destinationId}`, { status: 'Disabled' });
+  await client.publish();
+  await client.patch(`/destinations/${destinationId}`, { status: 'Enabled' });
+  await client.publish();
+  for (const version of [1, 2]) {
+    const event = resolved(`of-version-${version}`, 'v1');
+    await storeEvents([{ ...event, event: { ...event.event, version_number: version } }]);
+  }
+  await claimDestination();
+  const outcomes = (await search('visitorId=v1')).events.map(({ destinations }) => destinations[0]);
+  const reason = 'The destination was not enabled in version 2, with which the event was received.';
+  expect(outcomes).toMatchObject([
+    { outcome: 'delivered', basis: 'rules' },
+    { outcome: 'notSent', basis: 'rules', reason },
+  ]);
+});
+
 test('log search: an event that is older than the destination is not shown as delivered; a replay may have sent it', async () => {
   const seq = await storeEvents([resolved('old', 'v1')]);
   const { positions, replays } = (await logBuckets()).buckets;
   const storedAtMs = (await readAt(plane.log, streams.events, seq))?.storedAtMs ?? 0;
   const beginAt = (sinceMs: number): Promise<number> =>
     positions.put(positionKey(destinationId), encodePosition({ v: 1, term: 1, owner: 'i', sinceMs }));
-  await claimConsumer(plane.log, {
-    stream: streams.events,
-    name: dispatcherConsumer(destinationId),
-    filterSubject: eventsOfAccount(client.accountId),
-    startFrom: 'next',
-    ackWaitMs: 30_000,
-    ackPendingMax: 10,
-  });
+  await claimDestination();
   const outcome = async () => (await search('eventId=old')).events[0]?.destinations[0];
   await beginAt(storedAtMs);
   expect(await outcome()).toMatchObject({ outcome: 'delivered', basis: 'rules' });

@@ -89,7 +89,7 @@ export function createLogSearches({ logBuckets, erasures, onFailure }: LogSearch
               connection: logBuckets.connection,
               signal: ended.signal,
               isErased: erasures.isEventErased,
-              beginningOf: (destinationId, oldestMs) => readBeginning(logBuckets.buckets, destinationId, oldestMs),
+              beginningOf: (destinationId) => readBeginning(logBuckets.buckets, destinationId),
               onProgress,
             },
             query,

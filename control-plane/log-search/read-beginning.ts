@@ -3,41 +3,31 @@ import type { DestinationPosition } from '../../shared/contracts/destination-pos
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 
-/** Where a destination begins in the log. */
+/** Where a destination begins in the log, and what of the log was sent to it again. */
 export type Beginning = {
-  /**
-   * Whether the destination gets an event of the log that was stored at this time, in ms since the epoch. Earlier
-   * events are sent only by a replay; `unknown` if a replay includes that time.
-   */
-  includes(storedAtMs: number): 'yes' | 'no' | 'unknown';
-  readonly sinceMs: number;
+  /** When the destination was first published, in ms since the epoch; undefined if the log does not show it. */
+  readonly sinceMs: number | undefined;
+  /** Whether an earlier position was lost, so that the destination may have received events older than `sinceMs`. */
+  readonly isLost: boolean;
+  /** Whether a replay of the log includes events stored at this time, in ms since the epoch. */
+  isReplayed(storedAtMs: number): boolean;
 };
 
-/**
- * For events stored at `oldestMs` or later. Undefined if the log has no position of the destination, or one that this
- * build cannot read.
- */
 export async function readBeginning(
   { positions, replays }: Pick<Buckets, 'positions' | 'replays'>,
   destinationId: string,
-  oldestMs: number,
-): Promise<Beginning | undefined> {
+): Promise<Beginning> {
   const position = positionOf((await positions.get(positionKey(destinationId)))?.value);
-  if (position === undefined) return undefined;
-  const { sinceMs, lostAtMs } = position;
-  const jobs = oldestMs < sinceMs ? await createReplayStore(replays).list(destinationId) : [];
-  const isReplayed = (atMs: number): boolean =>
-    jobs.some(({ request }) => request.what === 'log' && atMs >= request.fromMs && atMs <= request.toMs);
+  const jobs = await createReplayStore(replays).list(destinationId);
   return {
-    sinceMs,
-    includes(storedAtMs) {
-      if (storedAtMs >= sinceMs) return 'yes';
-      // Before a position was lost, the destination may have received events older than the new one.
-      return lostAtMs !== undefined || isReplayed(storedAtMs) ? 'unknown' : 'no';
-    },
+    sinceMs: position?.sinceMs,
+    isLost: position?.lostAtMs !== undefined,
+    isReplayed: (storedAtMs) =>
+      jobs.some(({ request }) => request.what === 'log' && storedAtMs >= request.fromMs && storedAtMs <= request.toMs),
   };
 }
 
+/** Undefined if there is none, or one that this build cannot read. */
 function positionOf(value: Uint8Array | undefined): DestinationPosition | undefined {
   try {
     return value && decodePosition(value);

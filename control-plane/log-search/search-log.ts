@@ -38,7 +38,8 @@ export type FoundEvent = {
 
 /**
  * The outcome of an event at a destination, as far as the log shows it. `passed`: the destination has finished the
- * event: it was delivered, or a rule stopped it. `before`: it is older than the destination, which began at `sinceMs`.
+ * event: it was delivered, or a rule stopped it; a replay may have sent it later. `before`: it is older than the
+ * destination, which began at `sinceMs`.
  */
 export type LogOutcome =
   | {
@@ -49,7 +50,8 @@ export type LogOutcome =
       readonly error?: PlatformError | undefined;
     }
   | { readonly outcome: 'before'; readonly sinceMs: number }
-  | { readonly outcome: 'waiting' | 'passed' | 'unknown' };
+  | { readonly outcome: 'passed'; readonly isReplayed: boolean }
+  | { readonly outcome: 'waiting' | 'unknown' };
 
 export type LogProgress = {
   readonly phase: 'events' | 'retries' | 'dead letters';
@@ -64,11 +66,7 @@ export type SearchContext = {
   readonly signal: AbortSignal;
   /** Events of erased visitors are left out of the result. */
   isErased(event: ResolvedEvent): boolean;
-  /**
-   * Where a destination begins in the log, for events stored at `oldestMs` or later; undefined if the log does not show
-   * it.
-   */
-  beginningOf(destinationId: string, oldestMs: number): Promise<Beginning | undefined>;
+  beginningOf(destinationId: string): Promise<Beginning>;
   onProgress(progress: LogProgress): void;
 };
 
@@ -125,7 +123,6 @@ async function findOutcomes(
   for (const one of found) byEvent.set(one.event.event.id, [...(byEvent.get(one.event.event.id) ?? []), one]);
   const of = (eventId: string, visitorId: string): readonly FoundEvent[] =>
     byEvent.get(eventId)?.filter(({ event }) => event.visitor.id === visitorId) ?? [];
-  const oldestMs = Math.min(...found.map(({ storedAtMs }) => storedAtMs));
   const earliestMs = Math.min(...found.map(({ event }) => event.event.received_at));
   const retries = await readStreamState(connection, streams.retry);
   const letters = await readStreamState(connection, streams.deadLetters);
@@ -161,15 +158,16 @@ async function findOutcomes(
       },
     );
     const ackedSeq = ackedSeqs.get(dispatcherConsumer(id));
-    const beginning = await beginningOf(id, oldestMs);
+    const beginning = await beginningOf(id);
     for (const one of found) {
       if (one.at.has(id)) continue;
       const isPast = ackedSeq !== undefined && one.seq <= ackedSeq;
-      const included = beginning?.includes(one.storedAtMs) ?? 'yes';
-      if (beginning !== undefined && included === 'no')
-        one.at.set(id, { outcome: 'before', sinceMs: beginning.sinceMs });
-      else if (isPast && (included === 'unknown' || !isRetried || !isBuried)) one.at.set(id, { outcome: 'unknown' });
-      else one.at.set(id, { outcome: isPast ? 'passed' : 'waiting' });
+      const isReplayed = beginning.isReplayed(one.storedAtMs);
+      if (beginning.sinceMs !== undefined && one.storedAtMs < beginning.sinceMs) {
+        const { sinceMs, isLost } = beginning;
+        one.at.set(id, isLost || isReplayed ? { outcome: 'unknown' } : { outcome: 'before', sinceMs });
+      } else if (!isPast) one.at.set(id, { outcome: 'waiting' });
+      else one.at.set(id, isRetried && isBuried ? { outcome: 'passed', isReplayed } : { outcome: 'unknown' });
     }
   }
 }

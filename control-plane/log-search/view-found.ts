@@ -14,6 +14,7 @@ type Asked = Omit<WaysAsked, 'record' | 'destinationId'>;
  */
 export async function viewFound(db: Queryable, asked: Asked, found: readonly FoundEvent[]): Promise<JsonObject[]> {
   const recorded = await recordedOutcomes(db, asked.accountId, found);
+  const enabledIn = await enabledDestinations(db, asked.accountId, found);
   return found.map((one) => {
     const record = recordOf(one);
     const known = recorded.get(keyOf(one)) ?? [];
@@ -28,7 +29,7 @@ export async function viewFound(db: Queryable, asked: Asked, found: readonly Fou
       visitorId: visitor.id,
       test: event.test,
       eventProperties: event.event_properties,
-      destinations: event.test ? [] : ways.map((way) => viewDestination(way, known, one)),
+      destinations: event.test ? [] : ways.map((way) => viewDestination(way, known, one, enabledIn)),
     };
   });
 }
@@ -36,16 +37,38 @@ export async function viewFound(db: Queryable, asked: Asked, found: readonly Fou
 const keyOf = ({ event: { event, visitor } }: FoundEvent): string =>
   JSON.stringify([event.id, event.source_id, visitor.id]);
 
-function viewDestination(way: JsonObject, known: readonly OutcomeRecord[], { at }: FoundEvent): JsonObject {
+function viewDestination(
+  way: JsonObject,
+  known: readonly OutcomeRecord[],
+  { at, event: { event } }: FoundEvent,
+  enabledIn: EnabledDestinations,
+): JsonObject {
   const { destinationId, name, decision, why } = way;
+  const version = event.version_number;
+  const isEnabled = version === undefined || enabledIn.get(version)?.has(String(destinationId)) !== false;
   const own = known.find((one) => one.destinationId === destinationId);
   const seen = at.get(String(destinationId)) ?? { outcome: 'unknown' };
-  return { destinationId, name, ...outcomeOf(own, seen, { decision, why }) };
+  return {
+    destinationId,
+    name,
+    ...outcomeOf(own, seen, { decision, why, disabledIn: isEnabled ? undefined : version }),
+  };
 }
 
 const none = { reason: null, attempts: null, error: null, at: null } as const;
 
-function outcomeOf(own: OutcomeRecord | undefined, seen: LogOutcome, { decision, why }: JsonObject): JsonObject {
+type Decided = {
+  readonly decision: unknown;
+  readonly why: unknown;
+  /** The version with which the event was received, if the destination was not enabled in it. */
+  readonly disabledIn: number | undefined;
+};
+
+function outcomeOf(
+  own: OutcomeRecord | undefined,
+  seen: LogOutcome,
+  { decision, why, disabledIn }: Decided,
+): JsonObject {
   if (seen.outcome === 'retrying' || seen.outcome === 'rejected') {
     const { outcome, reason, attempts, atMs, error } = seen;
     return {
@@ -68,7 +91,30 @@ function outcomeOf(own: OutcomeRecord | undefined, seen: LogOutcome, { decision,
   }
   if (decision !== 'send') return { ...none, outcome: 'notSent', basis: 'rules', reason: why };
   if (seen.outcome === 'waiting') return { ...none, outcome: 'waiting', basis: 'log' };
-  return { ...none, outcome: seen.outcome === 'passed' ? 'delivered' : 'unknown', basis: 'rules' };
+  if (seen.outcome !== 'passed') return { ...none, outcome: 'unknown', basis: 'rules' };
+  if (disabledIn === undefined) return { ...none, outcome: 'delivered', basis: 'rules' };
+  if (seen.isReplayed) return { ...none, outcome: 'unknown', basis: 'rules' };
+  const reason = `The destination was not enabled in version ${disabledIn}, with which the event was received.`;
+  return { ...none, outcome: 'notSent', basis: 'rules', reason };
+}
+
+/** The ids of the enabled destinations of each version. */
+type EnabledDestinations = ReadonlyMap<number, ReadonlySet<string>>;
+
+/** For the versions with which the events were received, as far as they exist. */
+async function enabledDestinations(
+  db: Queryable,
+  accountId: string,
+  found: readonly FoundEvent[],
+): Promise<EnabledDestinations> {
+  const numbers = found.flatMap(({ event }) => event.event.version_number ?? []);
+  const { rows } = await db.query<{ version: number; ids: readonly string[] }>(
+    `select version_number as version, array(
+        select d->>'id' from jsonb_array_elements(content->'destinations') d where d->>'status' = 'Enabled') as ids
+      from versions where account_id = $1 and version_number = any($2::int[])`,
+    [accountId, [...new Set(numbers)]],
+  );
+  return new Map(rows.map(({ version, ids }) => [version, new Set(ids)]));
 }
 
 async function recordedOutcomes(
