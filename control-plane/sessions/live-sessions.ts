@@ -84,8 +84,8 @@ export async function endSessionsLike(em: EntityManager, { accountId, id }: Sess
 }
 
 /**
- * Deletes a user's unused sign-in links. Also for a user who gets another role: whoever made a link was allowed to give
- * the role of that time.
+ * Deletes a user's unused sign-in links. Also for a user who gets another role: the maker of a link may have lacked the
+ * right to give that role.
  */
 export async function deleteLinksOfUser(em: EntityManager, accountId: string, userId: string): Promise<void> {
   await em.execute('delete from sign_in_links where account_id = ? and user_id = ?', [accountId, userId]);
