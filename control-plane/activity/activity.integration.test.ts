@@ -1,3 +1,4 @@
+// Large: cases of one endpoint on one control plane.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { encodeHealthRecord, pastHealthKey, recentHealthKey } from '../../shared/contracts/health-record.ts';

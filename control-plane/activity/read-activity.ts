@@ -104,9 +104,7 @@ export async function readActivity(services: ActivityServices, accountId: string
   );
   const aliveOf = (kind: string): number => alive.filter(({ value }) => value.kind === kind).length;
   const processes = { gateways: aliveOf('gateway'), pipelines: aliveOf('pipeline') };
-  const waiting = figures.partitions.map(({ oldestMs }) => oldestMs ?? -1);
-  const oldest = Math.max(-1, ...waiting);
-  const oldestUnresolvedMs = oldest < 0 ? null : oldest;
+  const oldestUnresolvedMs = oldestOf(figures);
   const lostLately = (sourceId: string): number =>
     sumCounts(sumSourceSteps(liveValues.sourceReports(sourceId), { nowMs, ...activityRanges['24h'] })).lost;
   const problems = findProblems({
@@ -136,6 +134,11 @@ export async function readActivity(services: ActivityServices, accountId: string
     live: version === undefined ? null : viewVersion(version, liveId),
     draftChanges: diffSnapshots(live, withoutDraftExperiments(draft)).count,
   };
+}
+
+function oldestOf({ partitions }: Pick<LogFigures, 'partitions'>): number | null {
+  const waiting = partitions.flatMap(({ oldestMs }) => oldestMs ?? []);
+  return waiting.length === 0 ? null : Math.max(...waiting);
 }
 
 type SourceFigures = {

@@ -1,3 +1,4 @@
+// Large: cases of one function on one database.
 import { createHmac, hash, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

@@ -40,8 +40,8 @@ export function writeAllowedValues(values: Values | null | undefined, type: Type
     const text = String(value);
     if (typeof value !== 'string') return text;
     const read = readAllowedValues(text, type, values);
-    // A text field drops line breaks.
-    return read?.length === 1 && read[0] === value && !/[\r\n]/.test(value) ? text : JSON.stringify(value);
+    // A text field drops line breaks. After a quote, a later value might end the word.
+    return read?.length === 1 && read[0] === value && !/^"|[\r\n]/.test(value) ? text : JSON.stringify(value);
   };
   return (values ?? []).map(written).join(', ');
 }
