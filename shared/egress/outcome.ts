@@ -15,6 +15,14 @@ export type Outcome =
       readonly afterMs?: number;
       readonly isThrottled?: true;
       readonly refusesAccess?: true;
+      readonly unnamed?: Unnamed;
     }
   /** The platform will never accept the event unchanged. */
-  | { readonly kind: 'reject'; readonly reason: string };
+  | { readonly kind: 'reject'; readonly reason: string; readonly unnamed?: Unnamed };
+
+/**
+ * The response does not say which events it refuses: `some`, while it accepts the others, or `any`, which may be all.
+ * If a request of several events has this outcome, the dispatcher sends its events again in smaller requests, so the
+ * platform may receive accepted events twice. The outcome is final for an event that is alone in its request.
+ */
+export type Unnamed = 'some' | 'any';

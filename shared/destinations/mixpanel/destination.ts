@@ -207,12 +207,16 @@ function readServiceAccount(given: SettingsOf<typeof settings>): ServiceAccount 
   return { projectId, authorization: basicAuthorization(username, secret) };
 }
 
-/** Outcomes by row: with a 400 Mixpanel still accepts the valid rows; with a 200 of /engage it may accept none. */
+/**
+ * Outcomes by row: with a 400 Mixpanel still accepts the valid rows; with a 200 of /engage or /groups it may refuse
+ * updates without naming them (https://docs.mixpanel.com/reference/profile-batch-update).
+ */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = jsonAnswer(answer);
   if (answer.status === 200) {
-    const isNothingTaken = body?.['status'] === 0 || answer.body.trim() === '0';
-    return isNothingTaken ? Array.from({ length: count }, () => ({ kind: 'reject', reason: rowRefusal() })) : undefined;
+    const isRefused = body?.['status'] === 0 || answer.body.trim() === '0';
+    const refused: Outcome = { kind: 'reject', reason: rowRefusal(), unnamed: 'any' };
+    return isRefused ? Array.from({ length: count }, () => refused) : undefined;
   }
   const failed = body?.['failed_records'];
   if (answer.status !== 400 || !Array.isArray(failed)) return undefined;

@@ -108,7 +108,10 @@ describe('TikTok', () => {
         { kind: 'retry', reason: `code ${code}`, refusesAccess: true },
       ]);
     }
-    expect(kinds(200, { code: 40_002, message: 'Invalid' })).toEqual(['reject', 'reject', 'reject']);
+    const invalid = { kind: 'reject', reason: 'code 40002', unnamed: 'any' };
+    expect(outcomes(200, { code: 40_002, message: 'Invalid' }, 2)).toEqual([invalid, invalid]);
+    const partial = { kind: 'reject', reason: 'code 20001', unnamed: 'some' };
+    expect(outcomes(200, { code: 20_001, message: 'Partial success' }, 2)).toEqual([partial, partial]);
     expect(kinds(502, { code: 0 })).toBeUndefined();
     expect(kinds(200, 'no code', 1)).toEqual(['retry']);
   });

@@ -101,7 +101,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 /**
  * Outcomes by the `code` in the body of TikTok's response, which is always a 200. If the message names the invalid
- * event (`Batch.3.properties…`), that event is refused; TikTok accepted none of the others, which are retried.
+ * event (`Batch.3.properties…`), that event is refused; TikTok accepted none of the others, which are retried. Events
+ * may be sent again, because TikTok deduplicates them (https://ads.tiktok.com/help/article/event-deduplication).
  */
 function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[] {
   const body = jsonAnswer(answer);
@@ -110,26 +111,35 @@ function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[]
   const culprit = code === invalidParameter ? culpritOf(body?.['message']) : undefined;
   if (culprit === undefined || culprit >= count) return Array.from({ length: count }, () => outcome);
   return Array.from({ length: count }, (_, index): Outcome =>
-    index === culprit ? outcome : { kind: 'retry', reason: 'another event of the same request was refused' },
+    index === culprit
+      ? { kind: 'reject', reason: `code ${invalidParameter}` }
+      : { kind: 'retry', reason: 'another event of the same request was refused' },
   );
 }
 
-// A 200 without a code confirms nothing. TikTok deduplicates, so the events may be retried.
+// A 200 without a code confirms nothing.
 const noCode: Outcome = { kind: 'retry', reason: 'the response has no code' };
+
+// Codes as in tiktok_code.py of https://github.com/tiktok/tiktok-business-api-sdk.
+const partialSuccess = 20_001;
 const invalidParameter = 40_002;
-
+const throttling: ReadonlySet<number> = new Set([40_100, 40_132, 61_000]);
 /**
- * Codes for a missing permission for the event source, and for a token that is missing, expired, invalid or revoked.
+ * Codes for a missing permission for the event source, for a token that is missing, expired, invalid or revoked, and
+ * for an app or a developer that TikTok does not admit.
  */
-const ofAccess: ReadonlySet<number> = new Set([40_001, 40_102, 40_104, 40_105]);
+const ofAccess: ReadonlySet<number> = new Set([
+  40_001, 40_102, 40_104, 40_105, 40_113, 40_117, 40_118, 40_124, 40_125, 40_130,
+]);
 
-// 0 means success, 20001 partial success, 40100 throttling; codes from 50000 on are errors of TikTok's servers.
+// Codes from 50000 on are errors of TikTok's servers.
 function outcomeOfCode(code: number): Outcome {
-  if (code === 0 || code === 20_001) return { kind: 'delivered' };
+  if (code === 0) return { kind: 'delivered' };
   const reason = `code ${code}`;
-  if (code === 40_100) return { kind: 'retry', reason, isThrottled: true };
+  if (throttling.has(code)) return { kind: 'retry', reason, isThrottled: true };
   if (ofAccess.has(code)) return { kind: 'retry', reason, refusesAccess: true };
-  return { kind: code >= 50_000 ? 'retry' : 'reject', reason };
+  if (code >= 50_000) return { kind: 'retry', reason };
+  return { kind: 'reject', reason, unnamed: code === partialSuccess ? 'some' : 'any' };
 }
 
 function culpritOf(message: unknown): number | undefined {

@@ -104,6 +104,48 @@ test.each([
   expect(delivered).toMatchObject({ isUp, isOverloaded: true });
 });
 
+/** A kind that reads its refusals from the body of a 200. */
+const readingBodies: OfferedDestination = {
+  order: 'none',
+  batchEventsMax: 100,
+  buildRequest: byLetter.buildRequest,
+  readAnswer({ body }, events) {
+    if (body === 'any') return events.map(() => ({ kind: 'reject', reason: 'code 7', unnamed: 'any' }));
+    if (body === 'some') return events.map(() => ({ kind: 'reject', reason: 'code 8', unnamed: 'some' }));
+    return undefined;
+  },
+};
+const rejected = ({ attempts }: Awaited<ReturnType<typeof deliverTo>>['delivered']) =>
+  attempts.flatMap((attempt, i) => (attempt?.outcome.kind === 'reject' ? [[i, attempt.outcome.reason]] : []));
+
+test.each([
+  ['any', 'code 7'],
+  ['some', 'code 8'],
+])(
+  'deliver: a 200 that refuses %s of its events without naming them: only the event at fault is refused',
+  async (said, reason) => {
+    const { delivered, kinds } = await deliverTo(readingBodies, many(100), (body) =>
+      body.split(',').includes('a70') ? { body: said } : {},
+    );
+    expect(rejected(delivered)).toEqual([[70, reason]]);
+    expect(kinds.filter((kind) => kind === 'delivered')).toHaveLength(99);
+    expect(delivered.isUp).toBe(true);
+  },
+);
+
+test('deliver: a 200 that refuses every event alike: after three events tried alone, all events get that outcome', async () => {
+  const { bodies, delivered } = await deliverTo(readingBodies, many(100), () => ({ body: 'any' }));
+  expect(bodies.slice(1)).toEqual(['a0', 'a50', 'a99']);
+  expect(rejected(delivered)).toHaveLength(100);
+});
+
+test('deliver: a 200 that accepts others of its events: no event is refused because three others are', async () => {
+  const { delivered } = await deliverTo(readingBodies, many(20), (body) =>
+    ['a0', 'a10', 'a19'].some((bad) => body.split(',').includes(bad)) ? { body: 'some' } : {},
+  );
+  expect(rejected(delivered).map(([i]) => i)).toEqual([0, 10, 19]);
+});
+
 test('deliver: order visitor: an event behind one that will be retried is not sent in a later request', async () => {
   const ordered = { ...byLetter, order: 'visitor' } as const;
   const events = [event('a1', 'v'), event('b1', 'v'), event('b2', 'w'), event('a2', 'v'), event('c1', 'w')];

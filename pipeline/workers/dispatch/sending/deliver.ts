@@ -10,6 +10,7 @@ import type {
 import { outboundHead } from '../../../../shared/destinations/sdk/event.ts';
 import type { RequestSummary } from '../../../../shared/contracts/events/dead-letter.ts';
 import { classifyAnswer } from '../../../../shared/egress/classify-answer.ts';
+import type { Unnamed } from '../../../../shared/egress/outcome.ts';
 import { parseUrl } from '../../../../shared/egress/sender.ts';
 import { sendInTurn } from '../../../../shared/egress/send-in-turn.ts';
 import type { SentInTurn } from '../../../../shared/egress/send-in-turn.ts';
@@ -181,6 +182,11 @@ function readResult(
   const said = { requests, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
   const rows = delivering.prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
+    if (rows.every((outcome) => unnamedIn(outcome) !== undefined)) {
+      search.hasTaken ||= rows.some((outcome) => unnamedIn(outcome) === 'some');
+      if (events.length > 1) return searchCulprits(delivering, events, answer, search);
+      search.refusal = lookOf(answer);
+    }
     const exchange = rows.some(isFailure) ? failedExchange(delivering.prepared, request, events, answer) : undefined;
     const attempts = rows.map((outcome) => ({ outcome, request: summary, ...(isFailure(outcome) && { exchange }) }));
     search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
@@ -202,6 +208,8 @@ function readResult(
   };
   return { attempts: events.map(() => attempt), ...said };
 }
+
+const unnamedIn = (outcome: Outcome): Unnamed | undefined => ('unnamed' in outcome ? outcome.unnamed : undefined);
 
 const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
 

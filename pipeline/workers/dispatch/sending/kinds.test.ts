@@ -93,10 +93,14 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
 });
 
 describe('kinds that report a refused key without a 401', () => {
-  test.each([
+  test.each<[string, number, object]>([
     ['Facebook', 400, { error: { code: 190 } }],
     ['Facebook', 400, { error: { code: 100, error_subcode: 33 } }],
-    ['TikTok', 200, { code: 40_105 }],
+    ...[40_105, 40_113, 40_117, 40_118, 40_124, 40_125, 40_130].map((code): [string, number, object] => [
+      'TikTok',
+      200,
+      { code },
+    ]),
     ['AWSKinesis', 400, { __type: 'UnrecognizedClientException' }],
     ['Amplitude', 400, { code: 400, error: 'Invalid API key: x' }],
   ])('%s, %i, %j: the key counts as refused after one request', async (id, status, body) => {
@@ -112,8 +116,8 @@ describe('kinds that report a refused key without a 401', () => {
 
 describe('kinds that report too many requests without a 429', () => {
   const throttledRecord = { ErrorCode: 'ProvisionedThroughputExceededException' };
-  test.each([
-    ['TikTok', 200, { code: 40_100 }, false],
+  test.each<[string, number, object, boolean]>([
+    ...[40_100, 40_132, 61_000].map((code): [string, number, object, boolean] => ['TikTok', 200, { code }, false]),
     ['Facebook', 400, { error: { code: 4 } }, false],
     ['AWSKinesis', 400, { __type: 'ProvisionedThroughputExceededException' }, false],
     ['AWSKinesis', 200, { Records: [{ SequenceNumber: '1' }, throttledRecord] }, true],
