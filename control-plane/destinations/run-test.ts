@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
 import { skipReason } from '../../shared/destinations/sdk/skip-reason.ts';
-import { acceptsAll } from '../../shared/destinations/sdk/answers.ts';
+import { acceptsAll, readAnswer } from '../../shared/destinations/sdk/answers.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type {
   DestinationKind,
@@ -128,7 +128,7 @@ function build(prepared: PreparedDestination, event: OutboundEvent, nowMs: numbe
 }
 
 function read(prepared: PreparedDestination, event: OutboundEvent, answer: OutboundAnswer): Outcome {
-  const [row] = prepared.readAnswer?.(answer, [event]) ?? [];
+  const [row] = readAnswer(prepared, answer, [event]) ?? [];
   return row ?? classifyAnswer(answer, Date.now());
 }
 

@@ -7,13 +7,13 @@ import { readFuzzEnv } from '../testing/fuzz-env.ts';
 import { classifyAnswer } from './classify-answer.ts';
 import { createEgressRules } from './egress-rules.ts';
 import { createGuardedLookup } from './guarded-lookup.ts';
+import { answerBodyBytesMax } from './outbound.ts';
 import { createSender } from './sender.ts';
 import type { Sender } from './sender.ts';
 
 const { FUZZ_CASES: cases, FUZZ_SEED: seed } = readFuzzEnv(1_500);
 
 const mebibyte = 1024 ** 2;
-const bodyBytesMax = 64 * 1024;
 const growthBytesMax = 96 * mebibyte;
 const limits = { connectionsMax: 16, connectTimeoutMs: 2_000, headersTimeoutMs: 400, totalTimeoutMs: 800 };
 const bomb = gzipSync(Buffer.alloc(20 * mebibyte));
@@ -210,7 +210,7 @@ test('hostile answers: whatever a destination answers, a request ends in time wi
         const bytes = Buffer.byteLength(result.answer.body);
         const afterMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
         // Each invalid byte, such as one of a truncated character, becomes a replacement character of three bytes.
-        if (!isKnown || bytes > bodyBytesMax * 3 || !(afterMs >= 0)) {
+        if (!isKnown || bytes > answerBodyBytesMax * 3 || !(afterMs >= 0)) {
           failures.push(`case ${from + at}: ${outcome.kind}, ${bytes} bytes, retry after ${afterMs} ms`);
         }
       }

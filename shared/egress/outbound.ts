@@ -22,9 +22,14 @@ export type OutboundRequest = {
   readonly nextOf?: (answer: OutboundAnswer) => OutboundRequest | undefined;
 };
 
+/** Maximum bytes of a response's body that are read. A longer body is truncated, and ends the connection. */
+export const answerBodyBytesMax = 1024 * 1024;
+
 /** The platform's response; the sender limits `body`, which may be truncated. */
 export type OutboundAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Whether `body` lacks a part of the response's body. */
+  readonly isCut?: boolean;
 };

@@ -175,15 +175,35 @@ test('answer: a compressed body that is truncated, corrupt or a bomb is limited,
   expect(read([compressed('gzip', gzipSync(Buffer.alloc(50_000_000)))])?.answer.body).toBe('');
 });
 
-test('answer: the start of a long body is kept and the rest is read; a body that is too long is not read to its end', () => {
+test('answer: a body of up to 1 MiB is kept whole; the start of a longer one is kept, and the rest is not read', () => {
   const long = (bytes: number) => [
     Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`),
     Buffer.alloc(bytes, 'x'),
   ];
-  const kept = read(long(200_000));
-  expect([kept?.answer.body.length, kept?.idleMs]).toEqual([64 * 1024, 4_000]);
-  const endless = read(long(2_000_000));
-  expect([endless?.answer.body.length, endless?.idleMs]).toEqual([64 * 1024, 0]);
+  const kept = read(long(1024 * 1024));
+  expect([kept?.answer.body.length, kept?.answer.isCut, kept?.idleMs]).toEqual([1024 * 1024, false, 4_000]);
+  const endless = read(long(1024 * 1024 + 1));
+  expect([endless?.answer.body.length, endless?.answer.isCut, endless?.idleMs]).toEqual([1024 * 1024, true, 0]);
+});
+
+test('answer: a body in many chunks is kept in order', () => {
+  const text = randomBytes(50_000).toString('hex');
+  const parts = text.split('').map((character) => Buffer.from(`1\r\n${character}\r\n`));
+  const kept = read([Buffer.from(chunked), ...parts, Buffer.from('0\r\n\r\n')]);
+  expect(kept?.answer.body === text).toBe(true);
+  expect(kept?.answer.isCut).toBe(false);
+});
+
+test.each([
+  ['an invalid chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n'],
+  ['lengths that contradict each other', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
+  ['a head that is too long', `HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(17_000)}\r\n\r\n{}`],
+  [
+    'a compressed body that is not readable',
+    'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}',
+  ],
+])('answer: %s: the body is marked as cut', (_what, bytes) => {
+  expect(read([Buffer.from(bytes)])?.answer.isCut).toBe(true);
 });
 
 const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';

@@ -1,4 +1,5 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from 'node:zlib';
+import { answerBodyBytesMax } from './outbound.ts';
 import type { OutboundAnswer } from './outbound.ts';
 
 /** The bytes are not an HTTP/1.1 answer, or ended too early. */
@@ -18,10 +19,6 @@ export type ReadAnswer = {
   readonly idleMs: number;
 };
 
-/** Maximum bytes of a body that are kept. */
-const keptBytesMax = 64 * 1024;
-/** Maximum bytes of a body that are read, so that the connection can be reused; a longer body ends the connection. */
-const readBytesMax = 1024 * 1024;
 /** Limit for the heads and trailers of one response together, and for the line before a chunk. */
 const headBytesMax = 16 * 1024;
 /** How long a connection may stay idle if the server names no time, in ms. */
@@ -43,6 +40,8 @@ type AnswerHead = {
   /** The header lines with their line ends, and the empty line after them. */
   readonly fields: string;
   readonly framing: Framing;
+  /** Whether the response may have a body that is not read, because its end is ambiguous. */
+  readonly isBodyUnread: boolean;
   /** See ReadAnswer. */
   readonly idleMs: number;
 };
@@ -50,9 +49,10 @@ type AnswerHead = {
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'whole';
 
 /**
- * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. A status that was read decides
- * even if the rest is invalid, because the receiver has the event and a retry would deliver it twice. If the end of a
- * response is uncertain, the connection is not reused, because further bytes may belong to another response.
+ * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. A status that was read is kept
+ * even if the rest is invalid, because the receiver has the event and a retry would deliver it twice; the body is then
+ * marked as cut. If the end of a response is uncertain, the connection is not reused, because further bytes may belong
+ * to another response.
  */
 export class AnswerReader {
   #state: State = 'head';
@@ -64,7 +64,8 @@ export class AnswerReader {
   #pending: Buffer = nothing;
   /** Remaining bytes of the body, or of a chunk. */
   #left = 0;
-  #chunks: Buffer[] = [];
+  /** The body. The unused end of the buffer is for further bytes. */
+  #body: Buffer = nothing;
   #bytes = 0;
   #headBytes = 0;
 
@@ -93,7 +94,7 @@ export class AnswerReader {
         return undefined;
       }
       at = next;
-      if (this.#bytes > readBytesMax) return this.#finish(false);
+      if (this.#bytes > answerBodyBytesMax) return this.#finish(false);
     }
     return this.#state === 'whole' ? this.#finish(at === bytes.length) : undefined;
   }
@@ -101,7 +102,9 @@ export class AnswerReader {
   /** The error for a head or line that is too long. The status of such a head is kept. */
   #tooLong(text: string): AnswerError {
     const status = statusOf(text);
-    if (this.#state === 'head' && status >= 200) this.#head = { status, fields: '', framing: noBody, idleMs: 0 };
+    if (this.#state === 'head' && status >= 200) {
+      this.#head = { status, fields: '', framing: noBody, isBodyUnread: true, idleMs: 0 };
+    }
     return malformed('a head or a line is too long');
   }
 
@@ -185,18 +188,31 @@ export class AnswerReader {
     this.#state = this.#left === 0 ? 'trailers' : 'chunk';
   }
 
+  /** Keeps one buffer, so that a body in many small chunks does not occupy much more memory than its bytes. */
   #keep(data: Buffer): void {
-    if (this.#bytes < keptBytesMax) this.#chunks.push(data.subarray(0, keptBytesMax - this.#bytes));
+    const bytes = Math.min(this.#bytes + data.length, answerBodyBytesMax);
+    if (this.#bytes === 0) {
+      this.#body = data.subarray(0, bytes);
+    } else if (bytes > this.#bytes) {
+      if (bytes > this.#body.length) {
+        const larger = Buffer.allocUnsafe(Math.min(2 * bytes, answerBodyBytesMax));
+        this.#body.copy(larger, 0, 0, this.#bytes);
+        this.#body = larger;
+      }
+      data.copy(this.#body, this.#bytes, 0, bytes - this.#bytes);
+    }
     this.#bytes += data.length;
   }
 
   #finish(isExact: boolean): ReadAnswer {
     const head = this.#head;
     if (head === undefined) throw malformed('it has no head');
-    const answer = new Answer(head, this.#chunks);
+    const hasEnd = this.#state === 'whole' || this.#state === 'close';
+    const isWhole = hasEnd && !head.isBodyUnread && this.#bytes <= answerBodyBytesMax;
+    const answer = new Answer(head, this.#body.subarray(0, this.#bytes), isWhole);
     this.#state = 'head';
     this.#head = undefined;
-    this.#chunks = [];
+    this.#body = nothing;
     this.#bytes = 0;
     this.#headBytes = 0;
     // The connection is not reused if bytes follow the response, since no request asked for them.
@@ -268,7 +284,13 @@ function readHead(text: string): AnswerHead {
   // A body with an ambiguous end is not read.
   const hasEnd = coding !== undefined || (hasLength && (length !== undefined || !isFaulty));
   const framing = hasEnd ? framingOf(status, length, coding) : noBody;
-  return { status, fields, framing, idleMs: keepsOpen && framing.kind !== 'close' && !isUnclear ? idleMs : 0 };
+  return {
+    status,
+    fields,
+    framing,
+    isBodyUnread: !hasEnd,
+    idleMs: keepsOpen && framing.kind !== 'close' && !isUnclear ? idleMs : 0,
+  };
 }
 
 const noBody: Framing = { kind: 'length', bytes: 0 };
@@ -316,12 +338,14 @@ function* eachField(fields: string): Generator<readonly [name: string, value: st
 class Answer implements OutboundAnswer {
   readonly status: number;
   readonly #fields: string;
-  readonly #chunks: readonly Buffer[];
+  readonly #bytes: Buffer;
+  readonly #isWhole: boolean;
 
-  constructor({ status, fields }: AnswerHead, chunks: readonly Buffer[]) {
+  constructor({ status, fields }: AnswerHead, bytes: Buffer, isWhole: boolean) {
     this.status = status;
     this.#fields = fields;
-    this.#chunks = chunks;
+    this.#bytes = bytes;
+    this.#isWhole = isWhole;
   }
 
   get headers(): Readonly<Record<string, string>> {
@@ -336,24 +360,34 @@ class Answer implements OutboundAnswer {
 
   /** Decompressed, since some servers compress unasked; empty if decompression fails. */
   get body(): string {
-    const bytes = Buffer.concat(this.#chunks);
+    return this.#unpack()?.toString('utf8') ?? '';
+  }
+
+  get isCut(): boolean {
+    return !this.#isWhole || this.#unpack() === undefined;
+  }
+
+  #unpack(): Buffer | undefined {
     const [, coding = ''] = /^content-encoding:[\t ]*([^\r]*?)[\t ]*\r$/im.exec(this.#fields) ?? [];
     const unpack = unpacking[coding.toLowerCase()];
-    if (unpack === undefined) return bytes.toString('utf8');
+    if (unpack === undefined) return this.#bytes;
     try {
-      return unpack(bytes).subarray(0, keptBytesMax).toString('utf8');
+      return unpack(this.#bytes);
     } catch {
-      return '';
+      return undefined;
     }
   }
 }
 
-/** Options that also decompress a body that was cut off at `keptBytesMax`. */
-const partly = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: readBytesMax };
+/** Options that also decompress a body that was cut off. */
+const partly = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: answerBodyBytesMax };
 const unpacking: Readonly<Record<string, ((bytes: Buffer) => Buffer) | undefined>> = {
   gzip: (bytes) => gunzipSync(bytes, partly),
   'x-gzip': (bytes) => gunzipSync(bytes, partly),
   deflate: (bytes) => inflateSync(bytes, partly),
   br: (bytes) =>
-    brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: readBytesMax }),
+    brotliDecompressSync(bytes, {
+      finishFlush: constants.BROTLI_OPERATION_FLUSH,
+      maxOutputLength: answerBodyBytesMax,
+    }),
 };

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { answerBodyBytesMax } from '../../egress/outbound.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { amazonDsp } from './destination.ts';
+import { amazonDspPlatform } from './platform.ts';
 
 const settings = amazonDsp.exampleSettings;
 const prepared = amazonDsp.prepare({ ...settings, dataSetName: 'Shop', region: 'EU' });
@@ -73,6 +75,17 @@ describe('AmazonDSP', () => {
 
   it('unfit: a visitor that Amazon cannot match', () => {
     expect(() => rowOf(sampleStranger())).toThrow('no identifier');
+  });
+
+  it('request: its size is limited, because the answer repeats the events and must be read as a whole', () => {
+    const attributes = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`attr${i + 1}`, 'x'.repeat(256)]));
+    const events = Array.from({ length: 500 }, () => sampleShopper({ properties: attributes }));
+    expect(() => prepared.buildRequest(events, 0)).toThrow('too large');
+    const request = prepared.buildRequest(events.slice(0, 250), 0);
+    const authorised = { ...request, headers: { ...request.headers, authorization: 'Bearer token' } };
+    const { answer, taken } = amazonDspPlatform.judge(authorised);
+    expect(taken).toHaveLength(250);
+    expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(answerBodyBytesMax);
   });
 
   it('answer: a 207 lists the refused rows by index', () => {

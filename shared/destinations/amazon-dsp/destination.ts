@@ -10,9 +10,10 @@ import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destin
 import { deviceOf, isOfApp } from '../sdk/device.ts';
 import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 import type { OAuthNeed } from '../../egress/oauth-grant.ts';
+import { answerBodyBytesMax } from '../../egress/outbound.ts';
 import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import type { KnownPerson } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
@@ -35,6 +36,8 @@ const regions = {
   FE: { url: 'https://advertising-api-fe.amazon.com', tokenUrl: 'https://api.amazon.co.jp/auth/o2/token' },
 } as const;
 const batchEventsMax = 500;
+// The response repeats the accepted events, so that a request is smaller than the longest response that is read.
+const bodyBytesMax = answerBodyBytesMax - batchEventsMax * 100;
 const nameCharactersMax = 256;
 
 const settings = {
@@ -131,7 +134,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: acceptsCustomerEvents,
     buildRequest(outbound) {
       const events = outbound.map((event) => amazonEvent(sentEvent(event, given), given));
-      return { ...postJson({ url, headers, body: { events }, events: outbound }), oauth };
+      const request = postJson({ url, headers, body: { events }, events: outbound });
+      return { ...withinBytes(request, bodyBytesMax), oauth };
     },
     readAnswer: (answer, events) => readRows(answer, events.length),
   };

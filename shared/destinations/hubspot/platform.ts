@@ -70,13 +70,7 @@ export const hubspotPlatform = definePlatform({
     },
   ],
   answers: {
-    success: (rows) => ({
-      status: 200,
-      body: {
-        status: 'COMPLETE',
-        results: rows.map((row, index) => ({ ...(row as object), id: String(101 + index) })),
-      },
-    }),
+    success: (rows) => ({ status: 200, body: { status: 'COMPLETE', results: written(rows) } }),
     refusal: ({ field, message }) => failure(400, 'VALIDATION_ERROR', `${field} ${message}`),
     throttled: { ...failure(429, 'RATE_LIMITS', 'You have reached your limit.'), headers: { 'retry-after': '7' } },
     endedToken: failure(401, 'EXPIRED_AUTHENTICATION', 'The OAuth token used to make this call expired.'),
@@ -96,7 +90,13 @@ function partial(verdicts: readonly RowVerdict[]) {
           },
         ],
   );
-  return { status: 207, body: { status: 'COMPLETE', numErrors: errors.length, results: [], errors } };
+  const results = written(verdicts.flatMap(({ row, problem }) => (problem === undefined ? [row] : [])));
+  return { status: 207, body: { status: 'COMPLETE', numErrors: errors.length, results, errors } };
+}
+
+/** The written records, with their properties. */
+function written(rows: readonly unknown[]) {
+  return rows.map((row, index) => ({ ...(row as object), id: String(101 + index) }));
 }
 
 function failure(status: number, category: string, message: string) {

@@ -66,10 +66,36 @@ export function rowRefusal(...words: readonly unknown[]): string {
 export const isFailure = ({ kind }: Outcome): boolean => kind === 'retry' || kind === 'reject';
 
 /**
+ * The kind's reading of a response. If the kind reads the body of a response of status 2xx, the status alone does not
+ * decide when that body is cut: the missing part may refuse events.
+ */
+export function readAnswer(
+  kind: Pick<PreparedDestination, 'readAnswer'>,
+  answer: OutboundAnswer,
+  events: readonly OutboundEvent[],
+): readonly Outcome[] | undefined {
+  if (kind.readAnswer === undefined) return undefined;
+  const { status } = answer;
+  if (status < 200 || status >= 300 || answer.isCut !== true) return kind.readAnswer(answer, events);
+  let isRead = false;
+  const noticed: OutboundAnswer = {
+    status,
+    headers: answer.headers,
+    get body() {
+      isRead = true;
+      return answer.body;
+    },
+  };
+  return kind.readAnswer(noticed, events) ?? (isRead ? events.map(() => cutShort) : undefined);
+}
+
+const cutShort: Outcome = { kind: 'retry', reason: 'the response is incomplete', unnamed: 'any' };
+
+/**
  * Whether an answer of status 2xx accepts all events by the kind's own reading, so that the request's
  * follow-up may be sent.
  */
 export const acceptsAll =
-  (prepared: Pick<PreparedDestination, 'readAnswer'>, events: readonly OutboundEvent[]) =>
+  (kind: Pick<PreparedDestination, 'readAnswer'>, events: readonly OutboundEvent[]) =>
   (answer: OutboundAnswer): boolean =>
-    prepared.readAnswer?.(answer, events)?.some(isFailure) !== true;
+    readAnswer(kind, answer, events)?.some(isFailure) !== true;

@@ -92,7 +92,7 @@ export type PreparedDestination = {
   buildRequest(events: readonly OutboundEvent[], nowMs: number): OutboundRequest;
   /**
    * Reads the response of a platform that reports rows individually: one outcome per event, in order.
-   * Undefined means that the status alone decides.
+   * Undefined means that the status alone decides. Callers use `readAnswer` of answers.ts.
    */
   readAnswer?(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined;
 };

@@ -146,6 +146,20 @@ test('deliver: a 200 that accepts others of its events: no event is refused beca
   expect(rejected(delivered).map(([i]) => i)).toEqual([0, 10, 19]);
 });
 
+test('deliver: a cut body of a 200: the status does not decide, and the events are sent in smaller requests', async () => {
+  const cutOver = (most: number) => (body: string) => ({
+    ...(body.split(',').length > most ? { isCut: true } : {}),
+    ...(body === 'a1' ? { body: 'any' } : {}),
+  });
+  const some = await deliverTo(readingBodies, many(4), cutOver(1));
+  expect(some.kinds).toEqual(['delivered', 'reject', 'delivered', 'delivered']);
+  const none = await deliverTo(readingBodies, many(100), () => ({ isCut: true }));
+  expect(new Set(none.kinds)).toEqual(new Set(['retry']));
+  expect(none.bodies).toHaveLength(4);
+  const byStatus = await deliverTo(byLetter, many(4), cutOver(1));
+  expect(byStatus).toMatchObject({ kinds: many(4).map(() => 'delivered'), bodies: ['a0,a1,a2,a3'] });
+});
+
 test('deliver: order visitor: an event behind one that will be retried is not sent in a later request', async () => {
   const ordered = { ...byLetter, order: 'visitor' } as const;
   const events = [event('a1', 'v'), event('b1', 'v'), event('b2', 'w'), event('a2', 'v'), event('c1', 'w')];

@@ -1,6 +1,6 @@
 import { UnfitEventError } from '../../../../shared/destinations/sdk/destination.ts';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
-import { acceptsAll, isFailure, jsonAnswer } from '../../../../shared/destinations/sdk/answers.ts';
+import { acceptsAll, isFailure, jsonAnswer, readAnswer } from '../../../../shared/destinations/sdk/answers.ts';
 import type {
   OutboundAnswer,
   OutboundEvent,
@@ -180,7 +180,7 @@ function readResult(
   const summary = { method: request.method, host, status: answer.status };
   const isOverloaded = answer.status === 429;
   const said = { requests, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
-  const rows = delivering.prepared.readAnswer?.(answer, events);
+  const rows = readAnswer(delivering.prepared, answer, events);
   if (rows?.length === events.length) {
     if (rows.every((outcome) => unnamedIn(outcome) !== undefined)) {
       search.hasTaken ||= rows.some((outcome) => unnamedIn(outcome) === 'some');

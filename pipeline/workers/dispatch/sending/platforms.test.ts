@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../../../shared/destinations/registry.ts';
 import type { OutboundEvent, OutboundRequest } from '../../../../shared/destinations/sdk/destination.ts';
+import { SettingError } from '../../../../shared/destinations/sdk/settings.ts';
 import type {
   Judgement,
   JudgeOptions,
@@ -12,6 +13,7 @@ import { byHttp, prepareToSendTo } from '../../../../shared/destinations/testing
 import { sampleVisit, sampleVisitEvents } from '../../../../shared/destinations/testing/sample-visit.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
+import { answerBodyBytesMax } from '../../../../shared/egress/outbound.ts';
 import { authorized } from '../../../../shared/egress/oauth/authorized.ts';
 import { withOAuth } from '../../../../shared/egress/oauth/oauth-sender.ts';
 import { requestToken } from '../../../../shared/egress/oauth/request-token.ts';
@@ -31,6 +33,7 @@ import type { Delivered } from './deliver.ts';
 type NamedCredentials = Exclude<PlatformCredentials, { in: 'nowhere' }>;
 
 const waitMs = 7_000;
+const largestFirst = [2_000, 1_000, 500, 250, 100, 75, 50];
 const eventsMax = 4;
 
 let server: ScriptedDestination;
@@ -70,8 +73,24 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     events = Array.from({ length: count }, (_, nth) => sampleVisit(nowMs, nth + 1));
   });
 
+  /** The kind with the largest batches that its settings permit. */
+  const prepareLargest = (): OfferedDestination => {
+    for (const batchSize of largestFirst) {
+      try {
+        return prepareToSendTo({ ...kind, exampleSettings: { ...kind.exampleSettings, batchSize } }, server.url);
+      } catch (error) {
+        if (!(error instanceof SettingError)) throw error;
+      }
+    }
+    return raise('the kind permits none of these batch sizes');
+  };
+
   /** Sends events to the platform, which judges and answers each request according to the options. */
-  const run = (options: JudgeOptions, sent: readonly OutboundEvent[] = events): Promise<Delivered> => {
+  const run = (
+    options: JudgeOptions,
+    sent: readonly OutboundEvent[] = events,
+    destination = prepared,
+  ): Promise<Delivered> => {
     judged = [];
     server.answer((request) => {
       if (request.path === '/oauth/token') return { status: 200, body: JSON.stringify(tokenAnswer) };
@@ -79,7 +98,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       judged.push(judgement);
       return judgement.answer;
     });
-    return deliver(prepared, sender, sent);
+    return deliver(destination, sender, sent);
   };
   const outcomesOf = ({ attempts }: Delivered) => attempts.map((attempt) => attempt?.outcome.kind);
   const all = (outcome: string): string[] => events.map(() => outcome);
@@ -155,6 +174,35 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
     expect([...outcomes.values()].toSorted()).toEqual([...all('delivered').slice(1), 'reject']);
   });
+
+  it.each(['Order Completed', '$identify'])(
+    'largest batch of %s: the whole answer is read, whether the platform takes all events, all but one, or none',
+    async (name) => {
+      const largest = prepareLargest();
+      const nowMs = Date.now();
+      const many = Array.from({ length: largest.batchEventsMax }, (_, nth) => sampleVisit(nowMs, nth + 1, name));
+      const isRead = largest.readAnswer !== undefined && many.length > 1;
+      if (!isRead || many.some((event) => largest.accepts?.(event) === false)) return;
+      const taken = await run({}, many, largest);
+      expect(new Set(outcomesOf(taken))).toEqual(new Set(['delivered']));
+      const rows = judged.flatMap(({ taken: each }) => each);
+      // Of a request without rows, no single event can be refused.
+      if (rows.length < many.length) return;
+      const last = JSON.stringify(rows.at(-1));
+      const others = await run(
+        { scenario: 'refused-row', refuses: (row) => JSON.stringify(row) === last },
+        many,
+        largest,
+      );
+      expect(outcomesOf(others)).toContain('reject');
+      const answers = judged;
+      const none = await run({ scenario: 'refused-row', refuses: () => true }, many, largest);
+      expect(outcomesOf(none)).not.toContain('delivered');
+      for (const { answer } of [...answers, ...judged]) {
+        expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(answerBodyBytesMax);
+      }
+    },
+  );
 
   it('throttled: every event is tried again when the platform says, and the platform gets fewer requests', async () => {
     const delivered = await run({ scenario: 'throttled' });
