@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ConsentMode } from '../contracts/events/consent-words.ts';
 import { withLimitedData } from './limit-data.ts';
 import { destinationKinds, findDestinationKind } from './registry.ts';
 import type { OutboundEvent } from './sdk/destination.ts';
@@ -67,6 +68,7 @@ test('limited data use: The Trade Desk needs the state whose law applies, and is
   expect(accepts(visit({ [limitedDataUse]: true }, { state: undefined }))).toBe(false);
 });
 
+const ofGa4 = ['"ad_user_data":"DENIED"', '"ad_personalization":"DENIED"'];
 const ofDataManager = ['"adUserData":"CONSENT_DENIED"', '"adPersonalization":"CONSENT_DENIED"'];
 
 /** The texts that an event for limited use contains according to each platform's documentation. */
@@ -78,7 +80,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
     '"data_processing_options_country":1',
     '"data_processing_options_state":1000',
   ],
-  GA4MeasurementProtocol: ['"ad_user_data":"DENIED"', '"ad_personalization":"DENIED"'],
+  GA4MeasurementProtocol: ofGa4,
   ...Object.fromEntries(['Google', 'GoogleAds360', 'GoogleDataManagerEventIngest'].map((id) => [id, ofDataManager])),
   Pinterest: ['"opt_out":true', '"opt_out_type":"LDP"'],
   Reddit: ['"data_processing_options":{"modes":["LDU"]'],
@@ -88,7 +90,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Consent in an event that grants what its visitor opted out of. */
-const consent = { ad_storage: 'GRANTED', ad_user_data: 'GRANTED', ad_personalization: 'GRANTED' };
+const consent: ConsentMode = { ad_storage: 'GRANTED', ad_user_data: 'GRANTED', ad_personalization: 'GRANTED' };
 const grants = {
   [limitedDataUse]: false,
   consent: { ...consent, amzn_ad_storage: 'GRANTED', amzn_user_data: 'GRANTED' },
@@ -141,6 +143,35 @@ test.each([
   expect([passed(plain, 'GRANTED'), passed(refusing, 'GRANTED')]).toEqual([granted, denied]);
   expect([passed(given, 'DENIED'), passed(plain, 'DENIED', { mapped })]).toEqual([denied, denied]);
   expect(kindOf(id).facts.consentTypes).toContain(type);
+});
+
+const tagManagerKinds = ['GA4ServerProxy', 'GoogleAdsServerContainer', 'FloodlightSGTM'];
+
+test.each(Object.entries({ ...words, ...Object.fromEntries(tagManagerKinds.map((id) => [id, ofGa4])) }))(
+  'limited data use: %s is sent its words for it, whatever purposes and the event grant',
+  (id, expected) => {
+    const { said } = preparedKind(id);
+    const granting = { ...grants, [limitedDataUse]: true };
+    const ofVisitor = { consent: { [limitedDataUse]: true } };
+    const mapped = { eventName: 'Order Completed', properties: visit(granting).resolved.event.event_properties };
+    const limitedEvents: readonly OutboundEvent[] = [
+      limited(),
+      visit(granting),
+      { ...visit({}), mapped },
+      visit({}, ofVisitor),
+      visit({ consent: grants.consent }, ofVisitor),
+    ];
+    for (const event of limitedEvents.flatMap((one) => [one, { ...one, consentMode: consent }])) {
+      for (const word of expected) expect(said(event)).toContain(word);
+    }
+  },
+);
+
+test('limited data use: the table has every kind that takes consent', () => {
+  const taking = destinationKinds.filter(({ facts }) => (facts.consentTypes ?? facts.limitedUse) !== undefined);
+  expect(taking.map(({ descriptor }) => descriptor.id).toSorted()).toEqual(
+    [...Object.keys(words), ...tagManagerKinds].toSorted(),
+  );
 });
 
 test('consent mode: an event for limited use is denied, whatever purposes say', () => {

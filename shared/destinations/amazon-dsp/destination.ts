@@ -234,12 +234,12 @@ function matchKeys(event: SentEvent, person: KnownPerson): readonly JsonObject[]
 }
 
 function consentOf(event: SentEvent): JsonObject | undefined {
+  if (isLimited(event)) return { amazonConsent: { amznAdStorage: 'DENIED', amznUserData: 'DENIED' } };
   const given = event.properties['consent'];
   const said = isJsonObject(given) ? given : {};
   const isStatus = (value: unknown): boolean => value === 'GRANTED' || value === 'DENIED';
   const [storage, user] = [said['amzn_ad_storage'], said['amzn_user_data']];
   if (isStatus(storage) && isStatus(user)) return { amazonConsent: { amznAdStorage: storage, amznUserData: user } };
-  if (isLimited(event)) return { amazonConsent: { amznAdStorage: 'DENIED', amznUserData: 'DENIED' } };
   const tcf = textOf(said['tcf']);
   if (tcf !== undefined) return { tcf };
   const gpp = textOf(said['gpp']);

@@ -42,8 +42,8 @@ const standardName = platformEventNames('BingAds');
 function consentOf(event: SentEvent): 'G' | 'D' | undefined {
   const given = event.properties['consent'];
   const storage = isJsonObject(given) ? given['ad_storage'] : undefined;
-  if (storage === 'GRANTED') return 'G';
-  return storage === 'DENIED' || isLimited(event) ? 'D' : undefined;
+  if (storage === 'DENIED' || isLimited(event)) return 'D';
+  return storage === 'GRANTED' ? 'G' : undefined;
 }
 
 function userData(event: SentEvent): JsonObject {

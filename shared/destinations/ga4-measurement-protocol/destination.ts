@@ -86,7 +86,7 @@ const settings = {
  * Google always responds 2xx, even to a wrong secret, and silently drops what it does not accept, so names and values
  * are adapted to Google's rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
  * `user_properties` and `consent`, which a mapping can set, are sent as request fields, not as event parameters. An
- * event with `limited_data_use` and without `consent` is sent with both consent members denied.
+ * event with `limited_data_use` is sent with both consent members denied, whatever its `consent` grants.
  */
 export const ga4MeasurementProtocol = defineDestination({
   id: 'GA4MeasurementProtocol',
@@ -187,7 +187,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementPro
     ip_override: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     user_agent: (textOf(properties['user_agent']) ?? textOf(shared['user_agent']))?.slice(0, 1_000),
     user_properties: userPropertiesOf({ ...traitsNamed(outbound, userTraits), ...userPropertiesIn(properties) }),
-    consent: consentOf(properties['consent']) ?? (isLimited(sent) ? bothAre('DENIED') : bothAre(defaultConsent)),
+    consent: isLimited(sent) ? bothAre('DENIED') : (consentOf(properties['consent']) ?? bothAre(defaultConsent)),
   };
 }
 

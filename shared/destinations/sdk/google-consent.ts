@@ -5,12 +5,13 @@ import { isLimited } from './limited-data-use.ts';
 
 /**
  * Translates `ad_user_data` and `ad_personalization` of an event's `consent` property, each `GRANTED` or `DENIED`, into
- * a Google API's words. If an event for limited use sets neither, both are denied. Undefined if nothing is set.
+ * a Google API's words. Both are denied for an event for limited use, whatever is granted. Undefined if nothing is set.
  */
 export function googleConsent(
   event: SentEvent,
   words: { readonly granted: string; readonly denied: string },
 ): JsonObject | undefined {
+  if (isLimited(event)) return { adUserData: words.denied, adPersonalization: words.denied };
   const { consent } = event.properties;
   const given = isJsonObject(consent) ? consent : {};
   const wordFor = (value: unknown): string | undefined => {
@@ -19,6 +20,5 @@ export function googleConsent(
   };
   const adUserData = wordFor(given['ad_user_data']);
   const adPersonalization = wordFor(given['ad_personalization']);
-  if (adUserData !== undefined || adPersonalization !== undefined) return { adUserData, adPersonalization };
-  return isLimited(event) ? { adUserData: words.denied, adPersonalization: words.denied } : undefined;
+  return adUserData === undefined && adPersonalization === undefined ? undefined : { adUserData, adPersonalization };
 }
