@@ -89,7 +89,7 @@ const cases: readonly Case[] = [
       {
         is: 'POST https://eu.mixpanel.com/api/app/data-deletions/v3.0/?token=a%20token',
         headers: { authorization: 'Bearer oauth' },
-        body: { distinct_ids: ['customer-7', '$device:device-1'], compliance_type: 'GDPR' },
+        body: { distinct_ids: ['customer-7', 'device-1', '$device:device-1'], compliance_type: 'GDPR' },
         answer: { status: 'ok', results: { task_id: '1583958896131033662' } },
       },
     ],

@@ -43,7 +43,9 @@ export function eraseAtMixpanel({ projectToken, gdprToken, region, baseUrl }: Gi
   const headers = { authorization: `Bearer ${gdprToken}` };
   return {
     begin({ subject }) {
-      const ids = [...subject.externalIds, ...subject.visitorIds.map((id) => `$device:${id}`)];
+      // Events of anonymous visitors have the plain id with original ID merge and the prefixed id with simplified ID
+      // merge. The setting may have changed since, so both are named.
+      const ids = [...subject.externalIds, ...subject.visitorIds.flatMap((id) => [id, `$device:${id}`])];
       if (ids.length > idsMax) {
         return { kind: 'manual', reason: `Mixpanel deletes up to ${idsMax} ids at once; this visitor has more.` };
       }
