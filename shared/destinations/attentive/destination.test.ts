@@ -74,3 +74,10 @@ test('Attentive: an unknown visitor and an event older than 12 hours are unfit',
   const old = sampleShopper({ time: attemptMs - 12 * 3_600_000 - 1 });
   expect(() => requestOf(attentive, [old])).toThrow('older than 12 hours');
 });
+
+test('Attentive: an unreadable currency of a product is not replaced by that of the event', () => {
+  const products = [{ product_id: 'p1', price: 5_000, currency: 'US$' }];
+  const properties = { order_id: 'A-1', currency: 'EUR', products };
+  const { body } = requestOf(attentive, [sampleShopper({ properties })]);
+  expect(body).toContain('"price":[{"value":5000}]');
+});

@@ -170,15 +170,17 @@ function product(item: CommerceItem, currency: string | undefined, variant: stri
       productId: id,
       productVariantId: variant ?? id,
       name,
-      price: [{ value: price, currency: currencyIn(item.others) ?? currency }],
+      price: [{ value: price, currency: currencyOf(item, currency) }],
       quantity,
     },
   ];
 }
 
-function currencyIn({ currency }: JsonObject): string | undefined {
-  const code = textOf(currency)?.trim().toUpperCase();
-  return code !== undefined && /^[A-Z]{3}$/.test(code) ? code : undefined;
+/** The product's own currency; undefined if it is unreadable, so that the event's currency does not replace it. */
+function currencyOf({ others }: CommerceItem, ofEvent: string | undefined): string | undefined {
+  const code = textOf(others['currency'])?.trim().toUpperCase();
+  if (code === undefined || code === '') return ofEvent;
+  return /^[A-Z]{3}$/.test(code) ? code : undefined;
 }
 
 /** The variant id of the event's product at `index`; if there is no product list, the event's own variant id. */

@@ -246,8 +246,11 @@ type Conversion = {
 function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject {
   const { accountType, standardSource, feed, adjustment, given } = conversion;
   const eventSource = standardSource === 'WEB' && isOfApp(event) ? 'APP' : standardSource;
-  const { value: said, currency = event.defaultCurrency, orderId } = commerceOf(event);
-  const value = adjustment === 'cancel' ? 0 : said;
+  const { value: said, currency: known, orderId } = commerceOf(event);
+  const isCancelled = adjustment === 'cancel';
+  const value = isCancelled ? 0 : said;
+  // The event of a cancellation may have no amount, and therefore no currency.
+  const currency = known ?? (isCancelled ? event.defaultCurrency : undefined);
   if (adjustment !== undefined && orderId === undefined) {
     throw new UnfitEventError('an event that adjusts a conversion needs its order id (order_id)');
   }

@@ -25,6 +25,12 @@ test('Vibe: an amount in euros is left out, since Vibe reads dollars', () => {
   expect(bodyOf(vibe, [sampleShopper()])).toMatchObject({ ed: '{"purchase_id":"A-1001"}' });
 });
 
+test('Vibe: an amount counts as dollars without a currency, and is left out with an unreadable one', () => {
+  const of = (currency?: string) => bodyOf(vibe, [sampleShopper({ properties: { value: 5_000, currency } })]);
+  expect(of()).toMatchObject({ ed: '{"price_usd":5000}' });
+  expect(of('kr.')).not.toHaveProperty('ed');
+});
+
 test('Vibe: any other event is skipped; an event that is too old or has no IPv4 address is unfit', () => {
   const accepts = (event: string) => vibe.prepare(vibe.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Signed Up', 'install', 'Product Added', '$identify'].map(accepts)).toEqual([true, true, false, false]);

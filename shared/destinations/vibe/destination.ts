@@ -68,16 +68,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax: 1,
     accepts: (event) => acceptsUnlimitedEvents(event) && eventName(sentEvent(event)) !== undefined,
     buildRequest(events, nowMs) {
-      const event = sentEvent(onlyEvent(events), given);
+      const event = sentEvent(onlyEvent(events), { ...given, defaultCurrency: given.defaultCurrency ?? 'USD' });
       const action = eventName(event);
       if (action === undefined) throw new UnfitEventError('Vibe has no such event');
       checkAge(event, nowMs, daysMax);
       const { url: page, userAgent } = browserContext(event);
       const { value, currency, orderId } = commerceOf(event);
-      // Vibe takes every amount as US dollars, so an amount in another currency is left out.
+      // Vibe takes every amount as US dollars, so an amount in another or unreadable currency is left out.
       const data = present({
         purchase_id: orderId,
-        price_usd: currency === undefined || currency === 'USD' ? value : undefined,
+        price_usd: currency === 'USD' ? value : undefined,
       });
       const body = {
         a: action,
