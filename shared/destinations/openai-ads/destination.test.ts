@@ -68,6 +68,15 @@ test.each([
   [500, 'JPY', 500],
   [1.005, 'EUR', 100],
   [2.5, 'KWD', 2_500],
+  [1_234.5, 'HUF', 123_450],
+  [250_000, 'IDR', 25_000_000],
+  [5_000, 'COP', 500_000],
+  [900, 'PKR', 90_000],
+  [1_000, 'IQD', 1_000_000],
+  [1_500, 'UGX', 1_500],
+  [2_000, 'ISK', 2_000],
+  [1.25, 'UYW', 12_500],
+  [10, 'XYZ', 1_000],
 ])('amounts: %d %s is %d of the smallest unit of the currency', (amount, currency, units) => {
   expect(minorUnits(amount, currency)).toBe(units);
 });
