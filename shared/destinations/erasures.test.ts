@@ -57,12 +57,23 @@ const cases: readonly Case[] = [
   {
     type: 'Amplitude',
     settings: { secretKey: 'secret', region: 'EU' },
+    order: { subject: { ...order.subject, visitorIds: ['device-1', 'device-2'] } },
     exchanges: [
+      {
+        is: 'GET https://analytics.eu.amplitude.com/api/2/usersearch?user=device-1',
+        headers: { authorization: basic('example-key', 'secret') },
+        answer: { matches: [{ user_id: null, amplitude_id: 12345 }], type: 'match_user_or_device_id' },
+      },
+      {
+        is: 'GET https://analytics.eu.amplitude.com/api/2/usersearch?user=device-2',
+        answer: { matches: [{ user_id: 'device-22', amplitude_id: 67890 }], type: 'match_user_prefix' },
+      },
       {
         is: 'POST https://analytics.eu.amplitude.com/api/2/deletions/users',
         headers: { authorization: basic('example-key', 'secret'), 'content-type': 'application/json' },
         body: {
           user_ids: ['customer-7'],
+          amplitude_ids: [12345],
           requester: 'Sluice',
           ignore_invalid_id: 'true',
           delete_from_org: 'false',
@@ -198,6 +209,19 @@ const cases: readonly Case[] = [
   },
   {
     type: 'Hubspot',
+    settings: { contactIdProperty: 'customer_id' },
+    order: { subject: { ...order.subject, emails: [] } },
+    exchanges: [
+      {
+        is: 'POST https://api.hubapi.com/crm/v3/objects/contacts/gdpr-delete',
+        body: { objectId: 'customer-7', idProperty: 'customer_id' },
+        status: 204,
+      },
+    ],
+    end: { kind: 'done' },
+  },
+  {
+    type: 'Hubspot',
     exchanges: [
       {
         is: 'POST https://api.hubapi.com/crm/v3/objects/contacts/gdpr-delete',
@@ -249,6 +273,20 @@ const cases: readonly Case[] = [
     type: 'Zendesk',
     exchanges: [
       {
+        is: `GET ${zendesk}/user_profiles?identifier=sluice%3Acustomer%3Aexternal_id%3Acustomer-7`,
+        answer: { profile: { id: '01E1G0NJSQPNPZRV096JXKXFAA' } },
+      },
+      { is: `DELETE ${zendesk}/user_profiles/01E1G0NJSQPNPZRV096JXKXFAA`, status: 204 },
+      {
+        is: `GET ${zendesk}/user_profiles?identifier=sluice%3Acustomer%3Aemail%3Aann%40example.com`,
+        status: 404,
+      },
+      {
+        is: `GET ${zendesk}/user_profiles?identifier=sluice%3Acustomer%3Avisitor_id%3Adevice-1`,
+        answer: { profile: { id: '01E1G0NJSQPNPZRV096JXKXFAB' } },
+      },
+      { is: `DELETE ${zendesk}/user_profiles/01E1G0NJSQPNPZRV096JXKXFAB`, status: 204 },
+      {
         is: `GET ${zendesk}/users/search.json?external_id=customer-7`,
         headers: { authorization: basic('agent@example.com/token', 'example-token') },
         answer: { users: [{ id: 35436 }] },
@@ -284,8 +322,13 @@ const cases: readonly Case[] = [
         body: { subjectPhone: '+41791234567', requestMsg: `Erasure ${order.id}` },
         answer: { requestId: 'r2' },
       },
+      {
+        is: 'POST https://api.attentivemobile.com/v1/privacy/delete-request',
+        body: { clientUserId: 'customer-7', requestMsg: `Erasure ${order.id}` },
+        answer: { requestId: 'r3' },
+      },
     ],
-    end: { kind: 'requested', reference: 'r2' },
+    end: { kind: 'requested', reference: 'r3' },
   },
   {
     type: 'HTTPDestination',

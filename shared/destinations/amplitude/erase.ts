@@ -1,7 +1,9 @@
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
+import type { OutboundAnswer } from '../../egress/outbound.ts';
 import { isJsonObject } from '../../runtime/json.ts';
-import { ask, done, erasureGet, erasurePost, manual, noIdentifier } from '../sdk/erasure.ts';
-import type { PreparedErasure } from '../sdk/erasure.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
+import { ask, done, erasureGet, erasurePost, inTurn, manual, noIdentifier } from '../sdk/erasure.ts';
+import type { ErasureStep, PreparedErasure } from '../sdk/erasure.ts';
 import { optionalSecret } from '../sdk/settings.ts';
 
 const hosts: Readonly<Record<string, string>> = {
@@ -25,29 +27,52 @@ type Given = {
 };
 
 /**
- * Amplitude's User Privacy API: `POST /api/2/deletions/users` with up to 100 user ids, which are deleted within 30
- * days; `GET` lists the jobs of a range of days. https://amplitude.com/docs/apis/analytics/user-privacy
+ * Amplitude's User Privacy API: `POST /api/2/deletions/users` with up to 100 users, which are deleted within 30 days;
+ * `GET` lists the jobs of a range of days. https://amplitude.com/docs/apis/analytics/user-privacy. Users are named by
+ * user id or by Amplitude's own id, which `GET /api/2/usersearch` finds for the device id of an anonymous visitor:
+ * https://amplitude.com/docs/apis/analytics/dashboard-rest
  */
 export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given): PreparedErasure {
   if (secretKey === undefined) return manual('The destination has no secret key, which erasures need.');
-  const url = `${baseUrl ?? hosts[region.value] ?? hosts['US']}/api/2/deletions/users`;
+  const base = `${baseUrl ?? hosts[region.value] ?? hosts['US']}/api/2`;
+  const url = `${base}/deletions/users`;
   const headers = { authorization: basicAuthorization(apiKey, secretKey) };
+  const deleteUsers = (userIds: readonly string[], amplitudeIds: readonly number[]): ErasureStep => {
+    const count = userIds.length + amplitudeIds.length;
+    if (count === 0) return { kind: 'nothing', reason: 'Amplitude knows no user with an id of this visitor.' };
+    if (count > idsMax) {
+      return { kind: 'manual', reason: `Amplitude deletes up to ${idsMax} ids at once; this visitor has more.` };
+    }
+    const body = {
+      user_ids: userIds,
+      amplitude_ids: amplitudeIds,
+      requester: 'Sluice',
+      // With this, a user whom Amplitude does not know causes no error.
+      ignore_invalid_id: 'true',
+      delete_from_org: 'false',
+    };
+    return ask(erasurePost(url, headers, body), (answer) => {
+      // The job with the latest day is the last to finish.
+      const day = jobsIn(answer.body)
+        .map((job) => job.day)
+        .toSorted()
+        .at(-1);
+      return { kind: 'requested', reference: day };
+    });
+  };
   return {
-    begin({ subject: { externalIds } }) {
-      if (externalIds.length === 0) return noIdentifier('external id');
-      if (externalIds.length > idsMax) {
-        return { kind: 'manual', reason: `Amplitude deletes up to ${idsMax} ids at once; this visitor has more.` };
-      }
-      // With ignore_invalid_id, a user whom Amplitude does not know causes no error.
-      const body = { user_ids: externalIds, requester: 'Sluice', ignore_invalid_id: 'true', delete_from_org: 'false' };
-      return ask(erasurePost(url, headers, body), (answer) => {
-        // The job with the latest day is the last to finish.
-        const day = jobsIn(answer.body)
-          .map((job) => job.day)
-          .toSorted()
-          .at(-1);
-        return { kind: 'requested', reference: day };
-      });
+    begin({ subject: { externalIds, visitorIds } }) {
+      if (externalIds.length + visitorIds.length === 0) return noIdentifier('external id and visitor id');
+      const amplitudeIds = new Set<number>();
+      return inTurn(
+        visitorIds,
+        (id, next) =>
+          ask(erasureGet(`${base}/usersearch?user=${encodeURIComponent(id)}`, headers), (answer) => {
+            for (const found of usersIn(answer)) amplitudeIds.add(found);
+            return next();
+          }),
+        () => deleteUsers(externalIds, [...amplitudeIds]),
+      );
     },
     poll: (day) =>
       ask(erasureGet(`${url}?start_day=${day}&end_day=${day}`, headers), ({ body }) => {
@@ -56,6 +81,16 @@ export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given):
         return isDone ? done : { kind: 'requested', reference: day };
       }),
   };
+}
+
+/** Amplitude's ids of the users whom a search found by their whole id; it also finds other users by the start of theirs. */
+function usersIn(answer: OutboundAnswer): readonly number[] {
+  const { type, matches } = jsonAnswer(answer) ?? {};
+  if (type !== 'match_user_or_device_id' || !Array.isArray(matches)) return [];
+  return (matches as readonly unknown[]).flatMap((one) => {
+    const id = isJsonObject(one) ? one['amplitude_id'] : undefined;
+    return typeof id === 'number' ? [id] : [];
+  });
 }
 
 type Job = { readonly day: string; readonly status: unknown };

@@ -13,12 +13,13 @@ export function eraseAtAttentive({ baseUrl, apiKey }: Given): PreparedErasure {
   const url = `${baseUrl}/v1/privacy/delete-request`;
   const headers = { authorization: `Bearer ${apiKey}` };
   return {
-    begin({ subject: { emails, phones }, id }) {
+    begin({ subject: { emails, phones, externalIds }, id }) {
       const people = [
         ...emails.map((email) => ({ subjectEmail: email })),
         ...phones.map((phone) => ({ subjectPhone: phone })),
+        ...externalIds.map((externalId) => ({ clientUserId: externalId })),
       ];
-      if (people.length === 0) return noIdentifier('e-mail address and phone number');
+      if (people.length === 0) return noIdentifier('e-mail address, phone number and external id');
       return inTurn(
         people,
         (person, next) =>

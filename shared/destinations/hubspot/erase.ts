@@ -1,22 +1,32 @@
 import { ask, done, erasurePost, inTurn, noIdentifier } from '../sdk/erasure.ts';
 import type { PreparedErasure } from '../sdk/erasure.ts';
 
-type Given = { readonly baseUrl: string; readonly accessToken: string };
+type Given = {
+  readonly baseUrl: string;
+  readonly accessToken: string;
+  readonly contactIdProperty: string | undefined;
+};
 
 /**
- * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`, which blocks the address even if no contact has it. The key
- * needs crm.objects.contacts.write.
+ * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`, by the property with the external id, if the settings name one,
+ * and by e-mail address, which is blocked even if no contact has it. The key needs crm.objects.contacts.write.
  * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/gdpr/post-crm-v3-objects-contacts-gdpr-delete
  */
-export function eraseAtHubspot({ baseUrl, accessToken }: Given): PreparedErasure {
+export function eraseAtHubspot({ baseUrl, accessToken, contactIdProperty }: Given): PreparedErasure {
   const url = `${baseUrl}/crm/v3/objects/contacts/gdpr-delete`;
   const headers = { authorization: `Bearer ${accessToken}` };
   return {
-    begin({ subject: { emails } }) {
-      if (emails.length === 0) return noIdentifier('e-mail address');
+    begin({ subject: { emails, externalIds } }) {
+      const contacts = [
+        ...(contactIdProperty === undefined ? [] : externalIds).map((id) => [id, contactIdProperty] as const),
+        ...emails.map((email) => [email, 'email'] as const),
+      ];
+      if (contacts.length === 0) {
+        return noIdentifier(contactIdProperty === undefined ? 'e-mail address' : 'e-mail address and external id');
+      }
       return inTurn(
-        emails,
-        (email, next) => ask(erasurePost(url, headers, { objectId: email, idProperty: 'email' }), next, [404]),
+        contacts,
+        ([objectId, idProperty], next) => ask(erasurePost(url, headers, { objectId, idProperty }), next, [404]),
         done,
       );
     },

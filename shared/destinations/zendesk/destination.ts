@@ -31,7 +31,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { eraseAtZendesk } from './erase.ts';
 
 const typeCharactersMax = 40;
-const profileTypeFallback = 'customer';
+const profileType = 'customer';
 const sourceFallback = 'sluice';
 
 const settings = {
@@ -139,7 +139,12 @@ export const zendesk = defineDestination({
   loadPlatform: async () => (await import('./platform.ts')).zendeskPlatform,
   exampleSuccess: { status: 202, body: '{"status":"received"}' },
   prepare,
-  erase: (given) => eraseAtZendesk(apiUrl(given), headersOf(given)),
+  erase: (given) =>
+    eraseAtZendesk({
+      base: apiUrl(given),
+      headers: headersOf(given),
+      profileType: `${given.source ?? sourceFallback}:${profileType}`,
+    }),
 });
 
 type Given = SettingsOf<typeof settings>;
@@ -239,7 +244,7 @@ function profileEvent(event: OutboundEvent, { externalId, email, visitorId }: Co
   return {
     profile: {
       source,
-      type: profileTypeFallback,
+      type: profileType,
       identifiers: identifiers.length > 0 ? identifiers : [{ type: 'visitor_id', value: visitorId }],
     },
     event: {
