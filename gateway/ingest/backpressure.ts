@@ -57,10 +57,9 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
   let queued: ReadonlyMap<string, number> = new Map();
   const judge = (): void => {
     const nowMs = performance.now();
-    const reports = [...(heard?.entries.values() ?? [])]
-      // A report that is not repeated comes from a pipeline that has ended.
-      .filter(({ receivedAtMs }) => nowMs - receivedAtMs < leaseTtlMs)
-      .flatMap(({ value }) => decodeBackpressure(value) ?? []);
+    // A report that is not repeated comes from a pipeline that has ended.
+    heard?.forgetBefore(nowMs - leaseTtlMs);
+    const reports = [...(heard?.entries.values() ?? [])].flatMap(({ value }) => decodeBackpressure(value) ?? []);
     const used = seen.bytes + waiting.sinceBytes;
     queued = queuedBytes(reports);
     const byAccount = waiting.all(used, queued);

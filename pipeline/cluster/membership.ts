@@ -76,9 +76,9 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     // Silence while this instance was disconnected or stalled is no evidence that the others are dead.
     if (!connection.connected || stoodStill || ownLeaseIsLate) heard.forgive();
     if (!connection.connected) return;
-    others = [...heard.entries]
-      .filter(([key, { receivedAtMs }]) => key !== ownKey && nowMs - receivedAtMs < times.silentForMs)
-      .flatMap(([, { value }]) => decodeReport(value) ?? []);
+    // An instance that is dead must stay dead when the others are forgiven: its next renewal adds it again.
+    heard.forgetBefore(nowMs - times.silentForMs);
+    others = [...heard.entries].filter(([key]) => key !== ownKey).flatMap(([, { value }]) => decodeReport(value) ?? []);
     const found = [instanceId, ...others.flatMap((report) => (report.isLeaving === true ? [] : report.instanceId))];
     const next = found.toSorted((a, b) => (a < b ? -1 : 1));
     if (next.join() !== instances.join()) {

@@ -12,6 +12,10 @@ export type FollowedLeases = {
    * processes.
    */
   forgive(): void;
+  /**
+   * Removes entries received before `sinceMs`, by `performance.now()`. The bucket sends no event when an entry expires.
+   */
+  forgetBefore(sinceMs: number): void;
   stop(): void;
 };
 
@@ -50,6 +54,9 @@ export async function followLeases(options: LeasesOptions): Promise<FollowedLeas
     entries,
     forgive() {
       for (const entry of entries.values()) entry.receivedAtMs = performance.now();
+    },
+    forgetBefore(sinceMs) {
+      for (const [key, { receivedAtMs }] of entries) if (receivedAtMs < sinceMs) entries.delete(key);
     },
     stop() {
       again.stop();
