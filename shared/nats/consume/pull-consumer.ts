@@ -137,6 +137,7 @@ class DurablePullConsumer implements PullConsumer {
       trouble: this.#trouble,
       nextConsumerSeq: owned.nextConsumerSeq,
       isConnected: () => connection.connected,
+      onSkipped: (upTo) => options.losses?.skipped(upTo),
       onRewound: () => {
         this.#inbox.open();
         this.#pull();

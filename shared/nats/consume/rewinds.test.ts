@@ -38,6 +38,7 @@ function open() {
       connection.looks += 1;
       return connection.is;
     },
+    onSkipped: () => undefined,
     onRewound: () => ends.push('rewound'),
   });
   return {

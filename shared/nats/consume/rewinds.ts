@@ -15,6 +15,8 @@ export type RewindsOptions = {
   /** The `consumerSeq` of the first message. */
   readonly nextConsumerSeq: number;
   isConnected(): boolean;
+  /** The consumer is after `upTo`. */
+  onSkipped(upTo: number): void;
   /** The server will deliver unfinished messages again, once they are requested. */
   onRewound(): void;
 };
@@ -109,6 +111,7 @@ export class Rewinds {
     const skip = this.#skip;
     if (skip === undefined) return owned;
     const made = await this.#options.control.skip(owned, skip.upTo);
+    if (made !== owned || owned.ackedSeq >= skip.upTo) this.#options.onSkipped(skip.upTo);
     // A skip requested meanwhile is for the next rewind.
     if (this.#skip === skip) this.#skip = undefined;
     const known = made === owned ? 0 : this.#options.taken.skipTo(skip.upTo, Date.now());

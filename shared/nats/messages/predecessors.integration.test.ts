@@ -13,6 +13,7 @@ import type { PullConsumer } from '../consume/pull-consumer.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
 import type { FramePublisher } from '../publish/frame-publisher.ts';
 import { keepLoss, listLosses, noticeLosses } from './lost-messages.ts';
+import { deleteMessage, purgeSubject } from './subject-log.ts';
 import { openBuckets } from '../buckets/open-buckets.ts';
 import { readStreamLoss } from '../streams/stream-progress.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
@@ -32,7 +33,11 @@ type DamagedLog = {
 };
 
 /** Reads frames until one has the text `last`, and counts the reported losses. */
-type Reader = { readUntil(last: string): Promise<readonly string[]>; readonly losses: () => number };
+type Reader = {
+  readUntil(last: string): Promise<readonly string[]>;
+  skipTo(upTo: number): Promise<number>;
+  readonly losses: () => number;
+};
 
 async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> {
   const storeDir = await createNatsFolder();
@@ -83,7 +88,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
           }
           return texts;
         };
-        return { readUntil, losses: () => losses };
+        return { readUntil, skipTo: (upTo) => pullConsumer.skipTo(upTo), losses: () => losses };
       },
       async restart(how, damage) {
         const { port } = server;
@@ -182,4 +187,19 @@ test('losses of the log: a frame that is only late is not counted', () =>
       await one.readUntil(last);
     }
     expect(one.losses()).toBe(0);
+  }));
+
+test('losses of the log: skipped frames that were removed unread are not counted, and later losses are', () =>
+  withLog(async ({ connection, store, reader }) => {
+    await store(5);
+    const one = await reader('one');
+    await one.readUntil('frame 000005');
+    await store(25);
+    await purgeSubject(connection, streams.ingest, subject, 26);
+    await deleteMessage(connection, streams.ingest, 28);
+    await one.skipTo(25);
+    await one.readUntil('frame 000030');
+    // The log is asked in the order of the frames.
+    await vi.waitFor(async () => expect((await listLosses(connection)).map(({ seq }) => seq)).toContain(28));
+    expect((await listLosses(connection)).map(({ seq }) => seq)).toEqual([28]);
   }));

@@ -25,6 +25,8 @@ export type LostMessage = { readonly stream: string; readonly subject: string; r
 export type LossWatch = {
   /** Call it for every frame as it arrives. */
   note(frame: Pick<LogMessage, 'subject' | 'seq' | 'header'>): void;
+  /** Call it when the reader has skipped frames up to a sequence: the log may remove them unread. */
+  skipped(upTo: number): void;
 };
 
 /** Maximum number of remembered subjects or writers; losses of forgotten ones are not detected. */
@@ -50,6 +52,7 @@ export function watchForLoss(
   onLost: (lost: LostMessage) => void,
 ): LossWatch {
   const newest = new Map<string, number>();
+  let skippedUpTo = 0;
   return {
     note({ subject, seq, header }) {
       const [writer = '', after = ''] = header(predecessorHeader)?.split(' ') ?? [];
@@ -58,10 +61,13 @@ export function watchForLoss(
       const last = newest.get(key);
       remember(newest, key, Math.max(seq, last ?? 0));
       const expected = Number(after);
-      if (last === undefined || !(expected > last)) return;
+      if (last === undefined || !(expected > Math.max(last, skippedUpTo))) return;
       void isLost(connection, { stream, subject, seq: expected }, writer).then((lost) => {
         if (lost) onLost({ stream, subject, seq: expected });
       });
+    },
+    skipped(upTo) {
+      skippedUpTo = Math.max(skippedUpTo, upTo);
     },
   };
 }
