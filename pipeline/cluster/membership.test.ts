@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { encodeReport, leaseKey } from '../../shared/contracts/process-report.ts';
+import { encodeReport, leaseKey, leaseTtlMs } from '../../shared/contracts/process-report.ts';
 import type { Bucket, WatchOptions } from '../../shared/nats/buckets/bucket.ts';
+import { renewalWaitMs } from '../../shared/nats/buckets/instance-claim.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { membershipEnv, readMembershipTimes } from './membership-settings.ts';
 import { followMembership, ownerOf } from './membership.ts';
 
 const actors = Array.from({ length: 300 }, (_, i) => `dispatcher-${i}`);
@@ -92,4 +95,11 @@ test('membership: an instance that was declared dead stays dead when the log is 
   expect(seen).toEqual([]);
   renew('b');
   expect(membership.instances).toEqual(['a', 'b', 'c']);
+});
+
+test('membership: with the longest silence a live instance keeps its lease and its instance id', () => {
+  const { maximum = Infinity } = membershipEnv.PIPELINE_LEASE_SILENT_MS;
+  const times = readMembershipTimes({ ...defaultsOf(membershipEnv), PIPELINE_LEASE_SILENT_MS: maximum });
+  expect(times.silentForMs).toBeLessThan(leaseTtlMs);
+  expect(2 * times.renewEveryMs).toBeLessThan(renewalWaitMs);
 });

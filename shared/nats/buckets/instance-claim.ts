@@ -14,7 +14,7 @@ export class InstanceIdTakenError extends Error {
 }
 
 /** A live process renews its lease within this time, in ms. */
-const renewalWaitMs = 5_000;
+export const renewalWaitMs = 5_000;
 const lookEveryMs = 200;
 
 /**
