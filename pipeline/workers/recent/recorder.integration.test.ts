@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { eraseFor } from '../../../shared/testing/visitors.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 import { readPlace } from './recent-places.ts';
 import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { exchangesStatement } from './trimmer.ts';
@@ -103,6 +104,23 @@ test('order of effects: the position of the view moves only once it has the even
   await closed;
   expect(await place(0)).toBeGreaterThan(before);
   expect(await idsOf(account)).toEqual(['e1', 'e2']);
+});
+
+test('recorder: if the log does not answer at the start, missing and later events are in the view once it answers', async () => {
+  await rig.send(account, [resolvedEvent(account, { id: 'e1' })]);
+  const { consumers } = rig.connection[client].jsm;
+  const addConsumer = vi.spyOn(consumers, 'add').mockImplementationOnce(() => {
+    // As if the log had been silent for longer than its reader waits.
+    const nowMs = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(nowMs + 60_000);
+    return Promise.reject(new Error('the log does not answer'));
+  });
+  onTestFinished(() => vi.restoreAllMocks());
+  await rig.start();
+  await vi.waitFor(() => expect(addConsumer).toHaveBeenCalledTimes(2), within);
+  vi.restoreAllMocks();
+  await rig.send(account, [resolvedEvent(account, { id: 'e2' })]);
+  await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['e1', 'e2']), within);
 });
 
 test('recorder: the same id in two accounts is two events', async () => {

@@ -182,11 +182,14 @@ export class Recorder {
     }
   }
 
-  /** Reads frames of the log, as many as have room. Returns where to continue; undefined at the end. */
+  /**
+   * Reads frames of the log, as many as have room, or until the log fails. Returns where to continue; undefined at the
+   * end.
+   */
   async #readFrom(firstSeq: number, lastSeq: number): Promise<number | undefined> {
-    const { partition, settings, counts, signal, connection } = this.#context;
+    const { partition, settings, counts, signal, connection, logger } = this.#context;
     let readTo: number | undefined;
-    await readMessages(connection, {
+    const reading = readMessages(connection, {
       stream: streams.events,
       filterSubject: eventsOfPartition(partition),
       from: { seq: firstSeq },
@@ -202,6 +205,13 @@ export class Recorder {
         return this.#frames.bytes < settings.waitingBytesMax / 2;
       },
     });
+    try {
+      await reading;
+    } catch (error) {
+      if (signal.aborted || this.#isClosed) throw error;
+      logger.warn({ partition, err: error }, 'reading events for the recent-events view failed; retrying');
+      return (readTo ?? firstSeq - 1) + 1;
+    }
     return readTo === undefined ? undefined : readTo + 1;
   }
 
