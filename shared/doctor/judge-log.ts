@@ -27,23 +27,42 @@ export function judgeLog(report: LogReport): Finding[] {
   return [ok('streams', `${streams.length} streams and ${consumers.length} consumers are configured correctly`)];
 }
 
-function judgeStream({ name, differences, bytes, bytesMax, copies, copiesCurrent }: StreamReport): Finding[] {
+function judgeStream(stream: StreamReport): Finding[] {
+  const { name, differences, bytes, bytesMax, copies, copiesCurrent } = stream;
   if (differences === undefined) return [];
   const about = `stream ${name}`;
   const findings = differences.map((difference) => judgeDifference(about, 'stream', name, difference));
   if (bytesMax > 0 && bytes > bytesMax * 0.8) {
     const detail = `${Math.round((bytes / bytesMax) * 100)} % of its ${bytesMax} bytes are used`;
-    const advice =
-      name === streams.deduplication
-        ? 'when full, it drops the oldest checkpoints, and resolvers read EVENTS when they start: raise LOG_DEDUPLICATION_BYTES_MAX'
-        : 'when full, it refuses messages: check for a destination that lags, or raise LOG_*_BYTES_MAX';
-    findings.push(warn(about, detail, advice));
+    findings.push(warn(about, detail, whenFull(stream)));
   }
   if (copiesCurrent !== undefined && copiesCurrent < copies) {
     const detail = `${copiesCurrent} of ${copies} copies are up to date`;
     findings.push(warn(about, detail, 'check the nats-servers: one is down or catching up'));
   }
   return findings;
+}
+
+/** The variables that set the sizes of streams; the other sizes are fixed. */
+const sizeVariables: Readonly<Record<string, string>> = {
+  [streams.ingest]: 'LOG_INGEST_BYTES_MAX',
+  [streams.events]: 'LOG_EVENTS_BYTES_MAX',
+  [streams.retry]: 'LOG_RETRY_BYTES_MAX',
+  [streams.deadLetters]: 'LOG_DEAD_LETTERS_BYTES_MAX',
+  [streams.ingestDeadLetters]: 'LOG_INGEST_DEAD_LETTERS_BYTES_MAX',
+  [streams.quarantine]: 'LOG_INGEST_DEAD_LETTERS_BYTES_MAX',
+  [streams.deduplication]: 'LOG_DEDUPLICATION_BYTES_MAX',
+};
+
+/** What a stream does when it is full, and what to do before. */
+function whenFull({ name, removesOldest }: StreamReport): string {
+  const variable = sizeVariables[name];
+  const raise = variable === undefined ? 'its size is fixed' : `raise ${variable}`;
+  if (name === streams.deduplication)
+    return `when full, it drops the oldest checkpoints, and resolvers read EVENTS when they start: ${raise}`;
+  if (removesOldest) return `when full, it removes its oldest messages: ${raise}`;
+  if (variable === undefined) return `when full, it refuses messages: ${raise}`;
+  return `when full, it refuses messages: check for a destination that lags, or ${raise}`;
 }
 
 function judgeConsumer({ stream, name, differences, ackPending, ackPendingMax }: ConsumerReport): Finding[] {

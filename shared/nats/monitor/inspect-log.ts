@@ -1,4 +1,4 @@
-import { StorageType, nanos } from 'nats';
+import { DiscardPolicy, StorageType, nanos } from 'nats';
 import type { ConsumerInfo, StreamConfig, StreamInfo } from 'nats';
 import { isJsonObject } from '../../runtime/json.ts';
 import { client } from '../connection/client.ts';
@@ -19,6 +19,8 @@ export type StreamReport = {
   readonly differences: readonly SettingDifference[] | undefined;
   readonly bytes: number;
   readonly bytesMax: number;
+  /** When full, the stream removes its oldest messages instead of refusing new ones. */
+  readonly removesOldest: boolean;
   /** Number of servers with an up-to-date copy, the leader included; undefined if the server lists no other copies. */
   readonly copiesCurrent: number | undefined;
   readonly copies: number;
@@ -79,7 +81,8 @@ async function inspectStream({ [client]: { jsm } }: LogConnection, wanted: Wante
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const { name, max_bytes: bytesMax = 0, num_replicas: copies = 1 } = wanted;
-    return { name, differences: undefined, bytes: 0, bytesMax, copiesCurrent: undefined, copies };
+    const removesOldest = wanted.discard === DiscardPolicy.Old;
+    return { name, differences: undefined, bytes: 0, bytesMax, removesOldest, copiesCurrent: undefined, copies };
   }
 }
 
@@ -90,6 +93,7 @@ function reportStream(wanted: Wanted, { config, state, cluster }: StreamInfo): S
     differences: differences(wanted, config),
     bytes: state.bytes,
     bytesMax: config.max_bytes,
+    removesOldest: config.discard === DiscardPolicy.Old,
     copiesCurrent: others === undefined ? undefined : 1 + others.filter(({ current }) => current).length,
     copies: config.num_replicas,
   };
