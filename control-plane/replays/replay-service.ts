@@ -11,6 +11,7 @@ import { deleteDeadLetters } from '../../shared/nats/messages/delete-dead-letter
 import type { DeletedDeadLetters, DeletionRange } from '../../shared/nats/messages/delete-dead-letters.ts';
 import { TooManyReplaysError, createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import type { ReplayStore } from '../../shared/nats/buckets/replay-store.ts';
+import { PublishError } from '../../shared/nats/publish/publisher.ts';
 import { defineService } from '../api/services.ts';
 import type { ApiError } from '../api/api-error.ts';
 import { tooMany, unavailable } from '../api/api-error.ts';
@@ -77,6 +78,11 @@ function logAway(cause?: unknown): ApiError {
 }
 
 function failureOfLog(error: unknown): ApiError {
+  if (error instanceof PublishError && error.reason === 'full') {
+    const failure = unavailable('the log has no room for this change: its bucket REPLAYS, or its disk, is full');
+    failure.cause = error;
+    return failure;
+  }
   if (!(error instanceof TooManyReplaysError)) return logAway(error);
   return tooMany(`${error.message}; cancel one, or try again when one has ended`);
 }

@@ -123,9 +123,10 @@ test('bucket: a bucket that may discard its oldest entries accepts every write, 
     for (let i = 0; i < 20; i += 1) await into.put(`${prefix}.${i}`, Buffer.alloc(8_192));
   };
   await expect(fill(strict, 'strict')).rejects.toMatchObject({
-    reason: 'refused',
+    reason: 'full',
     cause: { message: expect.stringMatching(/maximum bytes/) as string },
   });
+  await expect(strict.putIfUnchanged('new', Buffer.alloc(8_192), 0)).rejects.toMatchObject({ reason: 'full' });
   const lenient = await openBucket(connection, { ...settings, givesUpOldest: true });
   await fill(lenient, 'lenient');
   expect(await lenient.get('lenient.19')).toBeDefined();

@@ -4,7 +4,7 @@ import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { listKeys } from '../connection/list-keys.ts';
 import { PublishError } from '../publish/publisher.ts';
-import { isSequence, readPublishAnswer } from '../publish/publish-answer.ts';
+import { failureOfCode, isSequence, readPublishAnswer } from '../publish/publish-answer.ts';
 import {
   answeredError,
   isNotFound,
@@ -162,7 +162,7 @@ async function put(connection: LogConnection, bucket: string, key: string, value
   const stored = readPublishAnswer(answer.data, streamOfBucket(bucket));
   if (stored.kind === 'stored') return stored.seq;
   const error = answeredError(answer);
-  throw serverErrorCode(error) === undefined ? error : new PublishError('refused', `bucket ${bucket}`, error);
+  throw serverErrorCode(error) === undefined ? error : new PublishError(stored.reason, `bucket ${bucket}`, error);
 }
 
 const anotherWasFirst: ReadonlySet<number | undefined> = new Set([
@@ -184,7 +184,7 @@ async function putIfUnchanged(
     const code = serverErrorCode(error);
     if (anotherWasFirst.has(code)) return undefined;
     if (isTooLarge(error)) throw new PublishError('too_large', `bucket ${bucket}`, error);
-    throw code === undefined ? error : new PublishError('refused', `bucket ${bucket}`, error);
+    throw code === undefined ? error : new PublishError(failureOfCode(code), `bucket ${bucket}`, error);
   }
 }
 

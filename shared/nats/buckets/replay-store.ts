@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from 'uuidv7';
 import type { Bucket, BucketWatch } from './bucket.ts';
+import { replaysBytesMax } from './open-buckets.ts';
 import {
   allReplays,
   decodeReplay,
@@ -34,6 +35,10 @@ const replaysOverMax = 50;
 /** Maximum number of waiting replays of one account, since all accounts share the bucket. */
 const replaysOfAccountWaitingMax = 100;
 const replaysOfAccountOverMax = 500;
+/** Maximum size of the replays of one account: a replay that lists event ids may be large. */
+const bytesOfAccountMax = replaysBytesMax / 16;
+/** Bytes that the log stores with each replay. */
+const headBytes = 256;
 /** A read of the replays may take this long, in ms. */
 const readMs = 10_000;
 
@@ -54,13 +59,19 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
    * Enforces the account's quota of the bucket: removes its oldest replays that are over, and refuses a new replay if
    * too many wait.
    */
-  const makeRoom = async (accountId: string): Promise<void> => {
-    const own = (await readAll(bucket, allReplays)).filter((job) => job.accountId === accountId);
+  const makeRoom = async (next: ReplayJob): Promise<void> => {
+    const own = (await readAll(bucket, allReplays)).filter((job) => job.accountId === next.accountId);
     const over = own.filter(isOver).toSorted((a, b) => (a.id < b.id ? 1 : -1));
-    if (own.length - over.length >= replaysOfAccountWaitingMax)
+    const waiting = own.filter((job) => !isOver(job));
+    let room = bytesOfAccountMax - sizeOf(next);
+    for (const job of waiting) room -= sizeOf(job);
+    if (waiting.length >= replaysOfAccountWaitingMax || room < 0)
       throw new TooManyReplaysError('too many replays of the account wait');
-    for (const { destinationId, id } of over.slice(replaysOfAccountOverMax - 1))
-      await bucket.delete(replayKey(destinationId, id));
+    for (const [index, job] of over.entries()) {
+      room -= sizeOf(job);
+      const isKept = room >= 0 && index < replaysOfAccountOverMax - 1;
+      if (!isKept) await bucket.delete(replayKey(job.destinationId, job.id));
+    }
   };
   const sameAs = (jobs: readonly ReplayJob[], request: ReplayRequest): ReplayJob | undefined =>
     jobs.findLast((job) => !isOver(job) && job.state !== 'cancelling' && isDeepStrictEqual(job.request, request));
@@ -88,8 +99,6 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
       if (same !== undefined) return same;
       if (jobs.filter((job) => !isOver(job)).length >= replaysWaitingMax)
         throw new TooManyReplaysError('too many replays of the destination wait');
-      await makeRoom(accountId);
-      for (const { id } of jobs.filter(isOver).slice(replaysOverMax)) await bucket.delete(replayKey(destinationId, id));
       const nowMs = Date.now();
       const job: ReplayJob = {
         v: 1,
@@ -103,6 +112,8 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
         scanned: 0,
         queued: 0,
       };
+      await makeRoom(job);
+      for (const { id } of jobs.filter(isOver).slice(replaysOverMax)) await bucket.delete(replayKey(destinationId, id));
       await bucket.put(replayKey(destinationId, job.id), encodeReplay(job));
       // When several replays of one range were requested at once, the oldest wins: by now each request sees the others.
       const oldest = sameAs(await list(destinationId), request) ?? job;
@@ -111,6 +122,8 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
     },
   };
 }
+
+const sizeOf = (job: ReplayJob): number => encodeReplay(job).length + headBytes;
 
 /** Every replay whose key matches, read with one watch: there may be many. */
 async function readAll(bucket: Bucket, filter: string): Promise<readonly ReplayJob[]> {

@@ -87,6 +87,6 @@ const failureOfCodes: ReadonlyMap<number | undefined, PublishFailure> = new Map(
   [serverErrors.wrongLastSequence, 'not_last'],
 ]);
 
-const failureOfCode = (code: number | undefined): PublishFailure => failureOfCodes.get(code) ?? 'refused';
+export const failureOfCode = (code: number | undefined): PublishFailure => failureOfCodes.get(code) ?? 'refused';
 
 const failed = (reason: PublishFailure): PublishAnswer => ({ kind: 'failed', reason });
