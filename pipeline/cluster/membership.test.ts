@@ -98,7 +98,7 @@ test('membership: an instance that was declared dead stays dead when the log is 
 });
 
 test('membership: with the longest silence a live instance keeps its lease and its instance id', () => {
-  const { maximum = Infinity } = membershipEnv.PIPELINE_LEASE_SILENT_MS;
+  const { maximum = Infinity } = membershipEnv.PIPELINE_LEASE_SILENT_MS as { readonly maximum?: number };
   const times = readMembershipTimes({ ...defaultsOf(membershipEnv), PIPELINE_LEASE_SILENT_MS: maximum });
   expect(times.silentForMs).toBeLessThan(leaseTtlMs);
   expect(2 * times.renewEveryMs).toBeLessThan(renewalWaitMs);

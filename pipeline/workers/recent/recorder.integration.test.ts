@@ -115,7 +115,7 @@ test('recorder: if the log does not answer at the start, missing and later event
     vi.spyOn(performance, 'now').mockReturnValue(nowMs + 60_000);
     return Promise.reject(new Error('the log does not answer'));
   });
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   await rig.start();
   await vi.waitFor(() => expect(addConsumer).toHaveBeenCalledTimes(2), within);
   vi.restoreAllMocks();
