@@ -32,7 +32,7 @@ export type ForwardingOptions = {
   readonly pool: Pool;
   readonly secretBox: SecretBox;
   /** A sender for one attempt. */
-  createSender(): Sender;
+  createSender(accountId: string): Sender;
   readonly deadlineMs: number;
   readonly logger: Logger;
   now(): Date;
@@ -83,7 +83,7 @@ export function startForwarding(options: ForwardingOptions): ErasureForwarding {
     try {
       const claim = { now: at, leaseEndsAt, max: free, ofAccountMax: attemptsOfAccountMax };
       for (const target of await claimTargets(pool, claim)) {
-        const sender = options.createSender();
+        const sender = options.createSender(target.accountId);
         const worked: Promise<void> = work(target, sender).finally(() => running.delete(worked));
         running.set(worked, sender);
       }

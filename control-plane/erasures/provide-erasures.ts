@@ -51,7 +51,7 @@ export function provideErasures(
   const forwarding = startForwarding({
     pool,
     secretBox,
-    createSender: () => createDestinationSenders({ rules, limits: senderLimits, tokens }).create(''),
+    createSender: (accountId) => createDestinationSenders({ rules, limits: senderLimits, tokens }).create(accountId),
     deadlineMs: settings.deadlineMs,
     logger,
     now,

@@ -82,6 +82,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'buckets/instance-claim.ts',
     'buckets/open-buckets.ts',
     'buckets/process-lease.ts',
+    'buckets/read-entries.ts',
     'buckets/replay-store.ts',
     'connection/after-reconnect.ts',
     'connection/client.ts',

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { SecretError } from './secrets.ts';
 import type { SecretBox } from './secrets.ts';
+import { assertId } from '../subjects.ts';
 
 const instant = Type.Number({ minimum: 0 });
 
@@ -33,6 +34,10 @@ const isOAuthEntry = Compile(oauthEntry);
 
 /** `grantHash`: hex. */
 export const oauthEntryKey = (grantHash: string): string => `token.${grantHash}`;
+
+/** Records that an account requested a grant's entry. The value is the size of that entry in bytes, as decimal text. */
+export const oauthUseKey = (accountId: string, grantHash: string): string => `use.${assertId(accountId)}.${grantHash}`;
+export const oauthUsesOfAccount = (accountId: string): string => `use.${assertId(accountId)}.*`;
 
 export function encodeOAuthEntry(entry: OAuthEntry, box: SecretBox, key: string): Uint8Array {
   return Buffer.from(box.seal(JSON.stringify(entry), `oauth/${key}`));

@@ -9,17 +9,17 @@ import type { TokenResult, TokenSource } from './token-source.ts';
  * Without a token nothing is sent and the events are retried; if the platform refuses to issue a token, the
  * destination is paused until the operator fixes its credentials.
  */
-export function withOAuth(sender: Sender, tokens: TokenSource): Sender {
+export function withOAuth(sender: Sender, tokens: TokenSource, accountId: string): Sender {
   const sendWithToken = async (
     request: OutboundRequest,
     oauth: OAuthNeed,
     mayBegin?: () => boolean,
   ): Promise<SendResult> => {
-    const first = await tokens.get(oauth.grant, sender);
+    const first = await tokens.get(accountId, oauth.grant, sender);
     if (first.kind === 'none') return failed(first);
     const result = await sender.send(authorized(request, first.accessToken), mayBegin);
     if (result.kind === 'failed' || result.answer.status !== 401) return result;
-    const second = await tokens.get(oauth.grant, sender, first.accessToken);
+    const second = await tokens.get(accountId, oauth.grant, sender, first.accessToken);
     if (second.kind === 'none') return failed(second);
     return sender.send(authorized(request, second.accessToken), mayBegin);
   };

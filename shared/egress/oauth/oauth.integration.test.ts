@@ -50,6 +50,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
+const accountId = 'account';
 const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
 
 /** A token source as in another process, with no token in memory. */
@@ -87,13 +88,15 @@ test('order of effects: a token is stored before it is used, because some platfo
   const failing = createTokenSource({
     store: {
       read: store.read,
-      write: (key, entry, revision) =>
-        entry.token === undefined ? store.write(key, entry, revision) : Promise.reject(new Error('the log is away')),
+      write: (account, key, entry, revision) =>
+        entry.token === undefined
+          ? store.write(account, key, entry, revision)
+          : Promise.reject(new Error('the log is away')),
     },
     now: () => nowMs,
   });
   const grant = refreshGrant();
-  expect(await failing.get(grant, plain)).toMatchObject({ kind: 'none', isRefused: false });
+  expect(await failing.get(accountId, grant, plain)).toMatchObject({ kind: 'none', isRefused: false });
   expect(given()).toBe(1);
 });
 
@@ -101,9 +104,9 @@ test('token: is requested once, with a refresh token and the client in the body,
   const given = giveTokens();
   const source = newSource();
   const grant = refreshGrant();
-  const results = await Promise.all([1, 2, 3].map(() => source.get(grant, plain)));
+  const results = await Promise.all([1, 2, 3].map(() => source.get(accountId, grant, plain)));
   expect(results).toEqual([1, 2, 3].map(() => ({ kind: 'token', accessToken: `token-${nth}-1` })));
-  expect(await source.get(refreshGrant(), plain)).toEqual(results[0]);
+  expect(await source.get(accountId, refreshGrant(), plain)).toEqual(results[0]);
   expect(given()).toBe(1);
   expect(formOf(lastAsked())).toEqual({
     grant_type: 'refresh_token',
@@ -122,7 +125,7 @@ test('token: client credentials go in the header, with a scope and a parameter o
     scope: 'events:write',
     parameters: { audience: 'https://api.example.com' },
   };
-  expect(await newSource().get(grant, plain)).toMatchObject({ kind: 'token' });
+  expect(await newSource().get(accountId, grant, plain)).toMatchObject({ kind: 'token' });
   const asked = lastAsked();
   expect(Buffer.from(String(asked.headers.authorization).slice(6), 'base64').toString()).toBe(`client-${nth}:plain`);
   expect(formOf(asked)).toEqual({
@@ -145,7 +148,7 @@ test('token: a service account signs a request with its identity and scope', asy
     },
     scope: 'https://www.googleapis.com/auth/datamanager',
   };
-  expect(await newSource().get(grant, plain)).toMatchObject({ kind: 'token' });
+  expect(await newSource().get(accountId, grant, plain)).toMatchObject({ kind: 'token' });
   const form = formOf(lastAsked());
   expect(Object.keys(form)).toEqual(['assertion', 'grant_type']);
   expect(form['grant_type']).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
@@ -167,7 +170,9 @@ test('token: a service account signs a request with its identity and scope', asy
 test('token: only one of several processes requests the token, and it is stored encrypted', async () => {
   const given = giveTokens();
   const grant = refreshGrant();
-  const results = await Promise.all([newSource(), newSource(), newSource()].map((source) => source.get(grant, plain)));
+  const results = await Promise.all(
+    [newSource(), newSource(), newSource()].map((source) => source.get(accountId, grant, plain)),
+  );
   expect(results).toEqual([1, 2, 3].map(() => ({ kind: 'token', accessToken: `token-${nth}-1` })));
   expect(given()).toBe(1);
   const keys = await bucket.keys('token.*');
@@ -182,12 +187,14 @@ test('token: is replaced before it expires, and no request waits for the replace
   const given = giveTokens();
   const source = newSource();
   const grant = refreshGrant();
-  await source.get(grant, plain);
+  await source.get(accountId, grant, plain);
   nowMs += 3_600_000 - 120_000;
-  expect(await source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-1` });
-  await expect.poll(() => source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-2` });
+  expect(await source.get(accountId, grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-1` });
+  await expect
+    .poll(() => source.get(accountId, grant, plain))
+    .toEqual({ kind: 'token', accessToken: `token-${nth}-2` });
   nowMs += 4_000_000;
-  expect(await source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-3` });
+  expect(await source.get(accountId, grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-3` });
   expect(given()).toBe(3);
 });
 
@@ -197,22 +204,24 @@ test('token: a token that is valid for two minutes is replaced after one minute,
   const grant = refreshGrant();
   for (let use = 0; use < 5; use += 1) {
     for (const one of [source, other]) {
-      expect(await one.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-1` });
+      expect(await one.get(accountId, grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-1` });
     }
     nowMs += 11_000;
   }
   expect(given()).toBe(1);
   nowMs += 6_000;
-  await expect.poll(() => source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-2` });
+  await expect
+    .poll(() => source.get(accountId, grant, plain))
+    .toEqual({ kind: 'token', accessToken: `token-${nth}-2` });
   expect(given()).toBe(2);
 });
 
 test('refresh token: when the platform issues a new refresh token, every process uses it from then on', async () => {
   giveTokens({ refresh_token: 'second-canary' });
   const grant = refreshGrant();
-  await newSource().get(grant, plain);
+  await newSource().get(accountId, grant, plain);
   nowMs += 4_000_000;
-  await newSource().get(grant, plain);
+  await newSource().get(accountId, grant, plain);
   expect(formOf(lastAsked())['refresh_token']).toBe('second-canary');
 });
 
@@ -227,9 +236,35 @@ test.each([
   [200, { token_type: 'Bearer' }, false, expect.any(String)],
 ])('no token: %i with %j: whether it refuses the credentials', async (status, body, isRefused, reason) => {
   platform.answer(() => ({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
-  const result = await newSource().get(refreshGrant(), plain);
+  const result = await newSource().get(accountId, refreshGrant(), plain);
   expect(result).toEqual({ kind: 'none', reason, isRefused });
   expect(JSON.stringify(result)).not.toContain('owner');
+});
+
+test('no token: a token or refresh token of more than 8 KiB is not stored', async () => {
+  for (const more of [{ access_token: 'a'.repeat(8_193) }, { refresh_token: 'r'.repeat(8_193) }]) {
+    nth += 1;
+    giveTokens(more);
+    expect(await newSource().get(accountId, refreshGrant(), plain)).toEqual({
+      kind: 'none',
+      reason: 'a token of the answer has more than 8192 bytes',
+      isRefused: true,
+    });
+  }
+});
+
+test('token store: an account has a sixteenth of the bucket, and its refresh tokens are kept for longest', async () => {
+  const store = createBucketTokenStore(() => bucket, box);
+  const hashOf = (n: number): string => `${n}`.padStart(64, '0');
+  const token = { accessToken: 'a'.repeat(8_192), expiresAtMs: nowMs + 3_600_000 };
+  await store.write('other', hashOf(1_000), { v: 1, token }, 0);
+  await store.write('many', hashOf(0), { v: 1, token, refreshToken: 'r' }, 0);
+  for (let n = 1; n <= 300; n += 1) await store.write('many', hashOf(n), { v: 1, token }, 0);
+  let bytes = 0;
+  for (let n = 0; n <= 300; n += 1) bytes += (await bucket.get(`token.${hashOf(n)}`))?.value?.length ?? 0;
+  expect(bytes).toBeLessThan(2 * 1024 ** 2);
+  expect(bytes).toBeGreaterThan(1024 ** 2);
+  for (const n of [0, 300, 1_000]) expect((await store.read(hashOf(n))).entry).toMatchObject({ token });
 });
 
 test('refused token: after a refusal the platform is asked again after a minute, not for every event', async () => {
@@ -240,22 +275,22 @@ test('refused token: after a refusal the platform is asked again after a minute,
   });
   const source = newSource();
   const grant = refreshGrant();
-  for (let i = 0; i < 5; i += 1) await source.get(grant, plain);
-  await newSource().get(grant, plain);
+  for (let i = 0; i < 5; i += 1) await source.get(accountId, grant, plain);
+  await newSource().get(accountId, grant, plain);
   expect(asked).toBe(1);
   nowMs += 61_000;
   giveTokens();
-  expect(await source.get(grant, plain)).toMatchObject({ kind: 'token' });
+  expect(await source.get(accountId, grant, plain)).toMatchObject({ kind: 'token' });
 });
 
 test('token: if the process that requests the token dies, a waiting process requests it after a while', async () => {
   const grant = refreshGrant();
   platform.answer(() => 'hang');
-  const dying = newSource().get(grant, plain);
+  const dying = newSource().get(accountId, grant, plain);
   await expect.poll(() => lastAsked().body).toContain(`client-${nth}`);
   giveTokens();
   nowMs += 21_000;
-  expect(await newSource().get(grant, plain)).toMatchObject({ kind: 'token' });
+  expect(await newSource().get(accountId, grant, plain)).toMatchObject({ kind: 'token' });
   void dying;
 });
 
@@ -269,7 +304,7 @@ const requestOf = (grant: OAuthGrant): OutboundRequest => ({
 
 test('sender: adds the token, and replaces a token that the platform rejects', async () => {
   const given = giveTokens({}, (token) => token.endsWith('-2'));
-  const sender = withOAuth(plain, newSource());
+  const sender = withOAuth(plain, newSource(), accountId);
   expect(await sender.send(requestOf(refreshGrant()))).toMatchObject({ kind: 'answered', answer: { status: 200 } });
   expect(given()).toBe(2);
   const { oauth: _, ...without } = requestOf(refreshGrant());
@@ -279,7 +314,7 @@ test('sender: adds the token, and replaces a token that the platform rejects', a
 test('sender: without a token nothing is sent, and the failure is not permanent', async () => {
   platform.answer(() => ({ status: 400, body: '{"error":"invalid_grant"}' }));
   const before = platform.requests.length;
-  const result = await withOAuth(plain, newSource()).send(requestOf(refreshGrant()));
+  const result = await withOAuth(plain, newSource(), accountId).send(requestOf(refreshGrant()));
   expect(result).toEqual({
     kind: 'failed',
     failure: 'connection',

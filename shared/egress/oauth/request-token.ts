@@ -32,6 +32,8 @@ export type TokenAnswer =
 
 // RFC 6749, section 5.1, recommends `expires_in`; platforms that omit it issue tokens for one hour.
 const standardLifetimeSeconds = 3_600;
+/** Maximum size of a token: an account decides which server issues its tokens, and all accounts share their store. */
+const tokenBytesMax = 8_192;
 const assertionSeconds = 3_600;
 /** How far the local clock may be ahead of the platform's. */
 const clockSkewSeconds = 60;
@@ -53,6 +55,8 @@ export async function requestToken(
       [customFetch]: (url, options) => fetchBySender(sender, url, options.headers, options.body),
     });
     const said = await processGenericTokenEndpointResponse(server, client, response);
+    if ([said.access_token, said.refresh_token ?? ''].some((token) => Buffer.byteLength(token) > tokenBytesMax))
+      return { kind: 'refused', reason: `a token of the answer has more than ${tokenBytesMax} bytes` };
     return {
       kind: 'token',
       accessToken: said.access_token,

@@ -18,7 +18,7 @@ function sourceWith(issued: string) {
   const source = createTokenSource({
     store: {
       read: () => Promise.resolve({ entry, revision }),
-      write(_key, next, before) {
+      write(_accountId, _key, next, before) {
         if (before !== revision) return Promise.resolve(undefined);
         entry = next;
         revision += 1;
@@ -36,7 +36,7 @@ function sourceWith(issued: string) {
     },
     close: () => Promise.resolve(),
   };
-  return { platform, get: (rejected?: string) => source.get(grant, sender, rejected) };
+  return { platform, get: (rejected?: string) => source.get('account', grant, sender, rejected) };
 }
 
 test('token: a caller whose token was rejected does not get a token from a request that began before the rejection', async () => {

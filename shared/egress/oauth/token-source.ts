@@ -15,8 +15,11 @@ export type TokenResult =
 
 /** Provides access tokens. Before a token expires, one process requests the next token for all processes. */
 export type TokenSource = {
-  /** A token of the grant. `rejected`: a token that the platform does not accept any more and that is replaced. */
-  get(grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult>;
+  /**
+   * A token of the grant, which is stored within the quota of the account. `rejected`: a token that the platform does
+   * not accept any more and that is replaced.
+   */
+  get(accountId: string, grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult>;
 };
 
 export type TokenSourceOptions = {
@@ -51,6 +54,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
   const asking = new Map<string, Asking>();
 
   const obtain = async (
+    accountId: string,
     key: string,
     grant: OAuthGrant,
     sender: Sender,
@@ -72,15 +76,15 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
       }
       if (isAsked) return unavailable('another process asks for the token');
       const claim: OAuthEntry = { ...kept(entry), askedUntilMs: nowMs + askingMs };
-      const claimed = await store.write(key, claim, revision);
+      const claimed = await store.write(accountId, key, claim, revision);
       if (claimed === undefined) continue;
       const answer = await requestToken(grant, entry?.refreshToken, sender, nowMs);
       if (answer.kind === 'unavailable') {
-        await store.write(key, kept(entry), claimed);
+        await store.write(accountId, key, kept(entry), claimed);
         return unavailable(answer.reason);
       }
       const next = nextEntry(kept(entry), answer, nowMs);
-      await store.write(key, next, claimed);
+      await store.write(accountId, key, next, claimed);
       known.set(key, next);
       return resultOf(next, now(), ({ expiresAtMs }) => expiresAtMs, undefined) ?? unavailable('the token has expired');
     }
@@ -88,6 +92,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
 
   /** Obtains a token with one request at a time per grant. Never rejects. */
   const obtainOnce = async (
+    accountId: string,
     key: string,
     grant: OAuthGrant,
     sender: Sender,
@@ -99,7 +104,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
       const isRejected = found.kind === 'token' && found.accessToken === rejected;
       if (!isRejected || running.rejected === rejected) return found;
     }
-    const result = obtain(key, grant, sender, rejected)
+    const result = obtain(accountId, key, grant, sender, rejected)
       .catch((error: unknown) => unavailable(`the store of tokens: ${error instanceof Error ? error.name : 'failed'}`))
       .finally(() => asking.delete(key));
     asking.set(key, { rejected, result });
@@ -107,13 +112,13 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
   };
 
   return {
-    async get(grant, sender, rejected) {
+    async get(accountId, grant, sender, rejected) {
       const key = keyOf(grant);
       const entry = known.get(key);
       const nowMs = now();
       const fresh = entry === undefined ? undefined : resultOf(entry, nowMs, renewAtMs, rejected);
       if (fresh !== undefined) return fresh;
-      const obtained = obtainOnce(key, grant, sender, rejected);
+      const obtained = obtainOnce(accountId, key, grant, sender, rejected);
       const usable = entry === undefined ? undefined : resultOf(entry, nowMs, usableUntilMs, rejected);
       // No request waits for the next token while the current one is valid.
       return usable ?? obtained;

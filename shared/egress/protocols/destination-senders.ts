@@ -13,9 +13,12 @@ export type DestinationSendersOptions = {
   readonly tokens: TokenSource;
 };
 
-/** Senders for the requests of every destination kind, over HTTP, with a token if needed, or another protocol. */
+/**
+ * Senders for the requests of every destination kind, over HTTP, with a token if needed, or another protocol. The group
+ * of a sender is its account.
+ */
 export function createDestinationSenders({ rules, limits, tokens }: DestinationSendersOptions): Senders {
   const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits });
   const withProtocols = createProtocolSenders({ protocols, rules, limits });
-  return { create: (group) => withOAuth(withProtocols(senders.create(group)), tokens) };
+  return { create: (accountId) => withOAuth(withProtocols(senders.create(accountId)), tokens, accountId) };
 }

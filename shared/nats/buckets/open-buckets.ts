@@ -25,6 +25,7 @@ export type Buckets = {
 const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 export const replaysBytesMax = 8 * mebibyte;
+export const tokensBytesMax = 32 * mebibyte;
 // Without an expiry, entries of ended instances would stay forever; a month keeps "last seen" times useful. A full
 // bucket discards its oldest entries first. Those entries belong to deleted destinations, because live destinations
 // keep writing.
@@ -41,7 +42,7 @@ export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets,
   leases: { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs },
   positions: { name: buckets.positions, replicas, bytesMax: 128 * mebibyte },
   replays: { name: buckets.replays, replicas, bytesMax: replaysBytesMax, ttlMs: healthTtlMs },
-  tokens: { name: buckets.tokens, replicas, bytesMax: 32 * mebibyte, ttlMs: tokensTtlMs },
+  tokens: { name: buckets.tokens, replicas, bytesMax: tokensBytesMax, ttlMs: tokensTtlMs },
 });
 
 /** Opens LEASES only: for a process that must know the live processes before it changes anything. */

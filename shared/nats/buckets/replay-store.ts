@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from 'uuidv7';
-import type { Bucket, BucketWatch } from './bucket.ts';
+import type { Bucket } from './bucket.ts';
 import { replaysBytesMax } from './open-buckets.ts';
+import { readEntries } from './read-entries.ts';
 import {
   allReplays,
   decodeReplay,
@@ -39,8 +40,6 @@ const replaysOfAccountOverMax = 500;
 const bytesOfAccountMax = replaysBytesMax / 16;
 /** Bytes that the log stores with each replay. */
 const headBytes = 256;
-/** A read of the replays may take this long, in ms. */
-const readMs = 10_000;
 
 export class TooManyReplaysError extends Error {
   readonly code = 'too_many_replays';
@@ -125,28 +124,6 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
 
 const sizeOf = (job: ReplayJob): number => encodeReplay(job).length + headBytes;
 
-/** Every replay whose key matches, read with one watch: there may be many. */
 async function readAll(bucket: Bucket, filter: string): Promise<readonly ReplayJob[]> {
-  const jobs: ReplayJob[] = [];
-  let watch: BucketWatch | undefined;
-  let late: NodeJS.Timeout | undefined;
-  try {
-    await new Promise<void>((resolve, reject) => {
-      late = setTimeout(() => reject(new Error('reading the replays: the log does not answer')), readMs);
-      bucket
-        .watch({
-          filter,
-          onEntry({ value }) {
-            const job = decodeReplay(value);
-            if (job !== undefined) jobs.push(job);
-          },
-          onReady: resolve,
-        })
-        .then((opened) => (watch = opened), reject);
-    });
-  } finally {
-    clearTimeout(late);
-    watch?.stop();
-  }
-  return jobs;
+  return (await readEntries(bucket, filter)).flatMap(({ value }) => decodeReplay(value) ?? []);
 }

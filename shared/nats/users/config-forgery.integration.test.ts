@@ -258,7 +258,7 @@ test('forged tokens: an entry of TOKENS is refused if it is not sealed with SECR
   }
   // An entry sealed with the key is accepted: pipelines have the key, as they request tokens themselves.
   const { revision } = await store.read('aa');
-  expect(await store.write('aa', entry, revision)).toBeGreaterThan(revision);
+  expect(await store.write('account', 'aa', entry, revision)).toBeGreaterThan(revision);
   expect((await store.read('aa')).entry).toEqual(entry);
 });
 

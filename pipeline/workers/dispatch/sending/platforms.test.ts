@@ -43,7 +43,7 @@ beforeAll(async () => {
   server = await startScriptedDestination();
   const rules = createEgressRules(['127.0.0.0/8']);
   const limits = { connectionsMax: 2, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
-  sender = byHttp(withOAuth(createSender({ rules, lookupFor: createGuardedLookup(rules), limits }), tokens));
+  sender = byHttp(withOAuth(createSender({ rules, lookupFor: createGuardedLookup(rules), limits }), tokens, 'account'));
 });
 afterAll(async () => {
   await sender.close();
@@ -52,7 +52,7 @@ afterAll(async () => {
 
 /** Requests each token from the platform. Tests of `shared/egress/oauth` cover how tokens are cached and shared. */
 const tokens: TokenSource = {
-  async get(grant, plain) {
+  async get(_accountId, grant, plain) {
     const answer = await requestToken(grant, undefined, plain, Date.now());
     return answer.kind === 'token' ? answer : { ...answer, kind: 'none', isRefused: answer.kind === 'refused' };
   },
