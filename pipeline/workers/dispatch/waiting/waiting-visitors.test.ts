@@ -51,6 +51,18 @@ test('waiting visitors: follower that fails: becomes the head, and the followers
   expect(ids(waiting.release('v', 9))).toBe('c d e');
 });
 
+test('waiting visitors: follower that fails and is settled without being stored: leaves no head, and the next follower may go', () => {
+  const waiting = new WaitingVisitors();
+  waiting.addHead('v', 'a');
+  for (const [index, id] of ['b', 'c'].entries()) waiting.park('v', id, parkedAs, { seq: 1, index });
+  waiting.settle('v', 'a');
+  const [b] = waiting.release('v', 1) as [Follower];
+  waiting.addHead('v', 'b', b);
+  waiting.settle('v', 'b', b);
+  expect([...waiting.heads()]).toEqual([]);
+  expect(ids(waiting.release('v', 9))).toBe('c');
+});
+
 test('waiting visitors: knows: finds every waiting event, however many there are, under its own visitor only', () => {
   const waiting = new WaitingVisitors();
   waiting.addHead('v', 'head');
@@ -88,7 +100,7 @@ test('waiting visitors: property: however attempts end, each visitor’s events 
         kind: fc.constant('attempt' as const),
         visitor: fc.nat(2),
         count: fc.integer({ min: 1, max: 4 }),
-        ends: fc.array(fc.constantFrom('delivered' as const, 'dead' as const, 'retry' as const), {
+        ends: fc.array(fc.constantFrom<End>('delivered', 'dead', 'retry', 'no room'), {
           minLength: 4,
           maxLength: 4,
         }),
@@ -101,7 +113,7 @@ test('waiting visitors: property: however attempts end, each visitor’s events 
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
   );
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
       const model = new Destination();
       for (const step of steps) {
         if (step.kind === 'fresh') model.fresh(`v${step.visitor}`);
@@ -124,7 +136,8 @@ test('waiting visitors: property: however attempts end, each visitor’s events 
 });
 
 type Item = { readonly n: number; readonly follower: Follower | undefined };
-type End = 'delivered' | 'dead' | 'retry';
+/** `no room`: the event fails, and becomes a dead letter because the retry log does not store it. */
+type End = 'delivered' | 'dead' | 'retry' | 'no room';
 
 /** A minimal destination: a lane for each visitor, a retry tier, and the log of parked events. */
 class Destination {
@@ -152,20 +165,18 @@ class Destination {
     const lane = of(this.#lanes, visitor, () => []);
     const items = lane.splice(0, ends.length);
     let failed = false;
+    let refused: Item | undefined;
     for (const [i, item] of items.entries()) {
       const end = failed ? 'retry' : ends[i];
-      if (end === 'retry') {
+      if (end === 'retry' || end === 'no room') {
         if (failed) this.#behind(visitor, item);
         else this.#wait(visitor, item);
+        if (end === 'no room') refused = item;
         failed = true;
-      } else {
-        of(this.ended, visitor, () => []).push(item.n);
-        this.#unacknowledged.get(visitor)?.delete(item.n);
-        this.#leave(visitor, item);
-        this.waiting.settle(visitor, String(item.n), item.follower);
-      }
+      } else this.#end(visitor, item);
     }
     if (failed) for (const item of lane.splice(0)) this.#behind(visitor, item);
+    if (refused !== undefined) this.#end(visitor, refused);
   }
 
   due(visitor: string): void {
@@ -229,6 +240,13 @@ class Destination {
         );
       }
     }
+  }
+
+  #end(visitor: string, item: Item): void {
+    of(this.ended, visitor, () => []).push(item.n);
+    this.#unacknowledged.get(visitor)?.delete(item.n);
+    this.#leave(visitor, item);
+    this.waiting.settle(visitor, String(item.n), item.follower);
   }
 
   #isBusy(): boolean {

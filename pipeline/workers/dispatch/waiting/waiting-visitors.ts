@@ -202,13 +202,11 @@ export class WaitingVisitors {
     waiting.keys?.add(follower.key);
   }
 
-  /** Call when a head or a released event is settled. */
+  /** Call when a head or a released event is settled. A released event that failed since its release is a head. */
   settle(visitorId: string, key: string, follower?: Follower): void {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return;
-    if (follower !== undefined) {
-      this.#dropReleased(waiting, follower);
-    } else {
+    if (follower === undefined || !this.#dropReleased(waiting, follower)) {
       const at = waiting.heads.findIndex((head) => head.key === key);
       if (at !== -1) waiting.heads.splice(at, 1);
     }
@@ -231,10 +229,12 @@ export class WaitingVisitors {
     if (heads.length + released.length + parked.length - first === 0) this.#visitors.delete(visitorId);
   }
 
-  #dropReleased(waiting: Waiting, follower: Follower): void {
+  /** Returns whether the event was released. */
+  #dropReleased(waiting: Waiting, follower: Follower): boolean {
     const at = waiting.released.indexOf(follower);
-    if (at === -1) return;
+    if (at === -1) return false;
     waiting.released.splice(at, 1);
     this.#parked -= 1;
+    return true;
   }
 }
