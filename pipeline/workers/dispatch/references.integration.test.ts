@@ -10,6 +10,7 @@ import {
 } from '../../../shared/contracts/subjects.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { otherRow } from '../../../shared/contracts/step-counts.ts';
 import { purgeSubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
@@ -112,6 +113,35 @@ test('references: an event that was removed from EVENTS is recorded as skipped, 
   expect(second.stats()['missed_events']).toBe(1);
   await until('nothing is referred to', async () => (await rig.position())?.oldestReference === undefined);
   expect((await rig.health())?.skipped?.event_removed?.map(([, , events]) => events)).toEqual([1]);
+  await other.close();
+});
+
+test('references: events that were removed from EVENTS leave the stages in which they waited, in the step of their receipt', async () => {
+  sink.answer(() => 503);
+  const first = await rig.start();
+  const receivedAtMs = Date.now() - 7_200_000;
+  await rig.send([{ id: 'a', visitor: 'v', receivedAtMs }]);
+  await rig.send([{ id: 'b', visitor: 'v', receivedAtMs }]);
+  await until('both wait', async () => (await rig.retryRecords()).length === 2);
+  await first.stop(1_000);
+  await purgeSubject(rig.connection, streams.events, eventsOfAccount(rig.accountId));
+  sink.answer(() => 200);
+  // Simulates another process, which has nothing of the first dispatcher in memory.
+  const other = await createDispatcherRig(nats.url, rig);
+  other.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+  const second = await other.start();
+  await until('both are skipped', () => second.stats()['missed_events'] === 2);
+  await second.stop(1_000);
+  expect(await rig.moves('test')).toEqual({
+    'Order: log>retrying': 1,
+    'Order: log>waiting': 1,
+    [`${otherRow}: retrying>skipped`]: 1,
+    [`${otherRow}: waiting>skipped`]: 1,
+  });
+  const removed = (await rig.health())?.skipped?.event_removed ?? [];
+  expect(removed.map(([fromMs, toMs, events]) => [fromMs, toMs, events])).toEqual([
+    [receivedAtMs, receivedAtMs + 1, 2],
+  ]);
   await other.close();
 });
 

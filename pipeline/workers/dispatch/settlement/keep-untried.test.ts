@@ -12,6 +12,7 @@ function open({ isFull = false } = {}) {
   };
   const kept: string[] = [];
   const skipped: string[] = [];
+  const moves: string[] = [];
   const keep = createKeepUntried({
     counts,
     deadLetters: {
@@ -21,11 +22,14 @@ function open({ isFull = false } = {}) {
         return Promise.resolve(!isFull);
       },
     },
-    health: { skipped: (reason) => void skipped.push(reason), countMove: () => undefined },
+    health: {
+      skipped: (reason) => void skipped.push(reason),
+      countMove: ({ receivedAtMs }, from, to) => void moves.push(`${receivedAtMs}: ${from} > ${to}`),
+    },
     observe: () => undefined,
     isErased: () => false,
   });
-  return { keep, counts, kept, skipped };
+  return { keep, counts, kept, skipped, moves };
 }
 
 const unreadable: readonly Untried[] = [
@@ -39,6 +43,13 @@ test('untried: an unreadable line and an unreadable frame become one dead letter
   expect(kept).toEqual(['a: not a resolved event this build knows', 'b: version 9']);
   expect(counts).toMatchObject({ dead_letters: 2, dead_letters_unreadable: 2, missed_events: 0 });
   expect(skipped).toEqual([]);
+});
+
+test('untried: an event that was removed from EVENTS leaves the stage in which it was counted', async () => {
+  const { keep, moves, skipped } = open();
+  for (const stage of ['waiting', 'retrying', 'replay'] as const) await keep({ kind: 'gone', stage, receivedAtMs: 1 });
+  expect(moves).toEqual(['1: waiting > skipped', '1: retrying > skipped', '1: replay > skipped']);
+  expect(skipped).toEqual(['event_removed', 'event_removed', 'event_removed']);
 });
 
 test('untried: if the dead letters are full, the line or frame is recorded as skipped', async () => {

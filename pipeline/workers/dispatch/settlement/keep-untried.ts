@@ -8,7 +8,6 @@ import type { HealthKeeper } from '../health/health-keeper.ts';
 import { retryLine } from '../sources/dispatch-item.ts';
 import type { Untried } from '../sources/untried.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
-import { waitingStage } from './count-move.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 import { recordSkipped } from './record-skipped.ts';
 
@@ -42,7 +41,7 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
       case 'gone':
         recordSkipped(options, 'event_removed', untried.receivedAtMs);
         // The name of the event is unknown, since the event is gone.
-        options.health.countMove({ ...nameless, receivedAtMs: untried.receivedAtMs }, 'retrying', 'skipped');
+        options.health.countMove({ ...nameless, receivedAtMs: untried.receivedAtMs }, untried.stage, 'skipped');
         return;
       case 'quarantined frame':
         return keepFrame(options, untried.message);
@@ -100,7 +99,7 @@ async function keepFrame(
 
 async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quarantined event'>): Promise<void> {
   const { counts, deadLetters, observe, isErased, health } = options;
-  const { readFrom, attempted, lastAttemptAt = Date.now(), request, origin } = about;
+  const { readFrom, stage, attempted, lastAttemptAt = Date.now(), request, origin } = about;
   const { head } = event;
   if (isErased(head)) {
     counts.erased += 1;
@@ -108,7 +107,7 @@ async function keepEvent(options: KeepUntriedOptions, { event, about }: Of<'quar
   }
   counts.dead_letters += 1;
   counts.dead_letters_set_aside += 1;
-  health.countMove(head, waitingStage(attempted.attempts), setAside);
+  health.countMove(head, stage, setAside);
   observe({ head }, 'rejected', attempted.attempts, quarantineReason);
   const { attempts, firstAttemptAtMs: firstAttemptAt = lastAttemptAt } = attempted;
   const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };

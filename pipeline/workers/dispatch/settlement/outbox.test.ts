@@ -22,7 +22,7 @@ import { notAttempted } from '../events/attempted.ts';
 import { parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { Whereabouts } from './outbox.ts';
 
-const parkedAs = { attempted: notAttempted, origin: undefined, isCopied: true };
+const parkedAs = { attempted: notAttempted, origin: undefined, receivedAtMs: 0, isCopied: true };
 
 function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sampleEvent({ id }), 100)): DispatchItem {
   const source = { kind: 'retry', frame: { tier: 20, seq: 1, bytes: 1, eventBytes: 1 } } as const;

@@ -6,6 +6,7 @@ import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
+import { waitingStage } from '../sources/stage-of.ts';
 import type { VisitorOrder } from '../waiting/visitor-order.ts';
 import type { Follower } from '../waiting/waiting-visitors.ts';
 import type { DeadLetterReason, FailedAttempt, RetryPolicy } from './retry-policy.ts';
@@ -14,7 +15,7 @@ import type { RetryWriter } from './retry-writer.ts';
 import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
 import type { Attempt } from '../sending/deliver.ts';
 import { countAttempts } from './count-attempts.ts';
-import { countMove, waitingStage } from './count-move.ts';
+import { countMove } from './count-move.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { KeepUntried } from './keep-untried.ts';
 import { attemptsOf, originOf, retryRecordOf } from './retry-record-of.ts';
@@ -130,7 +131,12 @@ export class Outbox {
     item.frame.isStarted = true;
     item.forgetParsed();
     const isCopied = item.recorded?.isCopied ?? false;
-    const follower = order.park(item, { attempted, origin: item.origin, isCopied });
+    const follower = order.park(item, {
+      attempted,
+      origin: item.origin,
+      receivedAtMs: item.head.receivedAtMs,
+      isCopied,
+    });
     this.#options.counts.parked += 1;
     const stored = new Promise((resolve) => {
       this.#parking.push({ item, order, follower, wait: { attempted, reason }, resolve });

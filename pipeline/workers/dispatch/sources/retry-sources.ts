@@ -2,14 +2,15 @@ import { attemptedBefore } from '../events/attempted.ts';
 import { eventOfRecord } from '../events/event-of-visitor.ts';
 import type { ReleasedEvent, VisitorOrder } from '../waiting/visitor-order.ts';
 import { DispatchItem } from './dispatch-item.ts';
-import type { FrameInFlight } from './frames-in-flight.ts';
+import type { FrameInFlight, FrameSource } from './frames-in-flight.ts';
 import type { Inbox, UntriedRecord } from './inbox.ts';
 import { frameUnits } from './log-source.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { LoadedRecord, RetryFrame, RetryReader } from './retry-reader.ts';
 import type { SourceHost } from './source-host.ts';
+import { stageOf } from './stage-of.ts';
 import { untriedOf } from './untried.ts';
-import type { Untried } from './untried.ts';
+import type { Referred, Untried } from './untried.ts';
 
 export type RetrySourceOptions = {
   readonly inbox: Inbox;
@@ -63,13 +64,18 @@ function handUntried(
   { inbox, order }: RetrySourceOptions,
 ) {
   host.hand({
-    untried: [untriedOf(loaded, record.receivedAt)],
+    untried: [untriedOf(loaded, referredBy(record, line.frame.source))],
     finish: () => {
       order?.done(eventOfRecord(record), undefined);
       inbox.settle(line);
     },
   });
 }
+
+const referredBy = ({ attempts, receivedAt }: LoadedRecord['record'], source: FrameSource): Referred => ({
+  stage: stageOf(source, attempts),
+  receivedAtMs: receivedAt,
+});
 
 /**
  * Hands over a quarantined frame. Later events of its visitors may then be sent. If the frame belongs to a replay, no
@@ -82,10 +88,17 @@ function handQuarantined(
   { retries, order }: RetrySourceOptions,
 ): void {
   const untried = records.map(({ record, loaded }, index): Untried => {
-    if (loaded.kind !== 'event') return untriedOf(loaded, record.receivedAt);
+    const referred = referredBy(record, { kind: 'retry', frame });
+    if (loaded.kind !== 'event') return untriedOf(loaded, referred);
     const { lastAttemptAt, request, origin } = record;
     const attempted = attemptedBefore(record);
-    const made = { attempted, lastAttemptAt, ...(request === undefined ? {} : { request }), origin };
+    const made = {
+      stage: referred.stage,
+      attempted,
+      lastAttemptAt,
+      ...(request === undefined ? {} : { request }),
+      origin,
+    };
     return { kind: 'quarantined event', event: loaded.event, about: { readFrom: { seq: frame.seq, index }, ...made } };
   });
   host.hand({
@@ -123,12 +136,13 @@ function openReleasedEvent(
   options: RetrySourceOptions,
 ): FrameInFlight | undefined {
   const { loaded, follower } = event;
-  const { place: readFrom, attempted, origin } = follower;
+  const { place: readFrom, attempted, origin, receivedAtMs } = follower;
+  const stage = stageOf({ kind: 'parked', follower }, attempted.attempts);
   const finish = (): void => order.drop(follower);
   if (loaded.kind !== 'event') {
-    host.hand({ untried: [untriedOf(loaded, attempted.firstAttemptAtMs ?? Date.now())], finish });
+    host.hand({ untried: [untriedOf(loaded, { stage, receivedAtMs })], finish });
   } else if (options.quarantine.holdsRetry(readFrom?.seq ?? 0, readFrom?.index)) {
-    const about = { readFrom, attempted, origin };
+    const about = { readFrom, stage, attempted, origin };
     host.hand({ untried: [{ kind: 'quarantined event', event: loaded.event, about }], finish });
   } else if (takesRetries(host, options) && order.mayGo(follower)) {
     const item = options.inbox.takeReleased(event, loaded.event);

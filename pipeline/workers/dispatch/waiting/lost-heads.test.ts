@@ -27,7 +27,7 @@ function open(isFinished: () => boolean = () => false) {
   });
   const head = { visitorId: 'v', key: 'first' };
   order.waitsAgain(head);
-  const second = { attempted: notAttempted, origin: undefined, isCopied: true };
+  const second = { attempted: notAttempted, origin: undefined, receivedAtMs: 0, isCopied: true };
   order.park({ visitorId: 'v', key: 'second' }, second).place = { seq: 2, index: 0 };
   const onLost = vi.fn<(heads: number) => void>();
   const watching = watchLostHeads({ ...log, order, isFinished, everyMs: 5, onLost, warn });

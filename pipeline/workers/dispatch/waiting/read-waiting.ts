@@ -72,7 +72,7 @@ export async function readWaiting(log: RetryLog, index: Index | undefined): Prom
  * added: its head may never have been stored, and EVENTS then delivers the head again before it.
  */
 export function takeParkedFrame(
-  { seq, data }: StoredMessage,
+  { seq, data, storedAtMs }: StoredMessage,
   waiting: WaitingVisitors,
   frames: ParkedFrames,
   comesAgain: ComesAgain,
@@ -92,7 +92,8 @@ export function takeParkedFrame(
     }
     const attempted = record === undefined ? notAttempted : attemptedBefore(record);
     const isCopied = record === undefined || record.line !== undefined;
-    waiting.park(visitorId, key, { attempted, origin: record?.origin, isCopied }, place);
+    const receivedAtMs = record?.receivedAt ?? storedAtMs;
+    waiting.park(visitorId, key, { attempted, origin: record?.origin, receivedAtMs, isCopied }, place);
     return visitorId;
   });
 }

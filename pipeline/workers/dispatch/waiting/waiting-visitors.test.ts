@@ -4,7 +4,7 @@ import { notAttempted } from '../events/attempted.ts';
 import { WaitingVisitors } from './waiting-visitors.ts';
 import type { Follower } from './waiting-visitors.ts';
 
-const parkedAs = { attempted: notAttempted, origin: undefined, isCopied: true };
+const parkedAs = { attempted: notAttempted, origin: undefined, receivedAtMs: 0, isCopied: true };
 const ids = (followers: readonly Follower[]): string => followers.map(({ key }) => key).join(' ');
 
 test('waiting visitors: follower: may go only once the head is settled', () => {

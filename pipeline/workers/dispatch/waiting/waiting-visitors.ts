@@ -23,12 +23,14 @@ export type Follower = {
   attempted: Attempted;
   /** The event's place in EVENTS; undefined in records of earlier builds. */
   readonly origin: EventOrigin | undefined;
+  /** When the event was received, in ms since the epoch. */
+  readonly receivedAtMs: number;
   /** Whether the event's record contains a copy of the event. */
   readonly isCopied: boolean;
 };
 
-/** A parked event's place in EVENTS and its attempts. */
-export type ParkedAs = Pick<Follower, 'attempted' | 'origin' | 'isCopied'>;
+/** A parked event's place in EVENTS, the time of its receipt, and its attempts. */
+export type ParkedAs = Pick<Follower, 'attempted' | 'origin' | 'receivedAtMs' | 'isCopied'>;
 
 /** The message of the retry log that contains an event which waits for its next attempt. */
 export type HeadPlace = { readonly tier: number; readonly seq: number };
@@ -140,9 +142,10 @@ export class WaitingVisitors {
   }
 
   /** Parks an event behind all others of its visitor. */
-  park(visitorId: string, key: string, { attempted, origin, isCopied }: ParkedAs, place?: RetryPlace): Follower {
+  park(visitorId: string, key: string, as: ParkedAs, place?: RetryPlace): Follower {
+    const { attempted, origin, receivedAtMs, isCopied } = as;
     const turn = (this.#turns += 1);
-    const follower = { visitorId, key, turn, place, attempted, origin, isCopied };
+    const follower = { visitorId, key, turn, place, attempted, origin, receivedAtMs, isCopied };
     const waiting = this.#of(visitorId);
     waiting.parked.push(follower);
     waiting.keys?.add(key);
