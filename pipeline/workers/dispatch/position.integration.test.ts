@@ -10,6 +10,7 @@ import type { ScriptedDestination } from '../../../shared/testing/scripted-desti
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
+import type { DispatcherActor } from './dispatcher.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { eachWithRig } from './testing/each-with-rig.ts';
 
@@ -18,8 +19,12 @@ let rig: DispatcherRig;
 
 eachWithRig((opened) => {
   ({ sink, rig } = opened);
-  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+  publish();
 });
+
+function publish(own: Readonly<Record<string, unknown>> = {}): void {
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, own)] });
+}
 
 /** Simulates a restart of the only log server, which keeps consumers in memory. */
 const loseConsumer = (): Promise<unknown> =>
@@ -85,6 +90,61 @@ test('position: a consumer of an earlier build, without a stored position, is ta
   await rig.start({ publishedAtMs: Date.now() + 60_000 });
   await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
+});
+
+const upTo = async (): Promise<number | undefined> => (await rig.position())?.place?.upTo;
+
+/** Delivers one event, disables the destination, and passes five events. The stored position is before these. */
+async function passDisabled(): Promise<DispatcherActor> {
+  const dispatcher = await rig.start();
+  await rig.send([{ id: 'delivered' }]);
+  await rig.idle();
+  publish({ status: 'Disabled' });
+  for (let n = 1; n <= 5; n += 1) await rig.send([{ id: `passed-${n}` }]);
+  await rig.idle();
+  return dispatcher;
+}
+test('position: events that were passed while the destination was disabled are not sent after an attempt to open it that ended without a consumer', async () => {
+  const dispatcher = await passDisabled();
+  const entry = (await rig.positionBucket.get(positionKey(rig.destinationId)))?.value ?? expect.unreachable();
+  await dispatcher.stop(1_000);
+  // Simulates a process that was killed: the position is the last one that was stored while it ran.
+  await rig.positionBucket.put(positionKey(rig.destinationId), entry);
+  publish();
+  const acked = { upTo: await rig.acknowledged(), above: [], storedUntilMs: Date.now() };
+  await OwnedPosition.claim({ ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 }, acked);
+  await loseConsumer();
+  await rig.start();
+  await rig.send([{ id: 'afterwards' }]);
+  await rig.idle();
+  expect(sink.taken()).toEqual(['delivered', 'afterwards']);
+});
+
+test('position: a stop stores the position after events that were passed while the destination was disabled', async () => {
+  const dispatcher = await passDisabled();
+  await dispatcher.stop(1_000);
+  await loseConsumer();
+  publish();
+  await rig.start();
+  await rig.send([{ id: 'afterwards' }]);
+  await rig.idle();
+  expect(sink.taken()).toEqual(['delivered', 'afterwards']);
+});
+
+test('position: a publication stores the position after events that were passed while the destination was disabled', async () => {
+  await passDisabled();
+  publish();
+  await until('the position is stored', async () => (await upTo()) === rig.frameSeqs.at(-1));
+  expect(sink.taken()).toEqual(['delivered']);
+});
+
+test('position: a lost position stays lost until a new one is stored', async () => {
+  await leaveWaiting();
+  const options = { ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 };
+  await rig.positionBucket.delete(positionKey(rig.destinationId));
+  expect((await OwnedPosition.claim(options, undefined)).isLost).toBe(true);
+  const again = await OwnedPosition.claim(options, { upTo: 0, above: [], storedUntilMs: Date.now() });
+  expect([again.isLost, await upTo()]).toEqual([true, undefined]);
 });
 
 test('position: an owner of an earlier term writes nothing any more', async () => {

@@ -134,3 +134,16 @@ test('health: a bucket that does not answer delays acknowledgements by at most t
   expect(await goesOn(keeper, 2_000)).toBe(true);
   expect(keeper.isBehind).toBe(true);
 });
+
+test('health: events that are passed cause no write until they may be decided otherwise, or until the stop', async () => {
+  const { keeper, log } = await open();
+  keeper.passed();
+  await vi.advanceTimersByTimeAsync(60_000);
+  keeper.decisionsChanged();
+  keeper.decisionsChanged();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(log.effects).toEqual(['health takes', 'position']);
+  keeper.passed();
+  await keeper.stop();
+  expect(log.effects.slice(2)).toEqual(['health takes', 'position']);
+});

@@ -64,6 +64,8 @@ export class HealthKeeper {
   /** Ranges of skipped events in the format of earlier builds. */
   #missed: readonly MissedRange[];
   readonly #schedule: StoreSchedule;
+  /** Whether `passed` was called since the position was last read to be stored. */
+  #hasPassed = false;
 
   /** Restores the last window of this instance and continues it. */
   static async open(options: HealthKeeperOptions): Promise<HealthKeeper> {
@@ -125,6 +127,19 @@ export class HealthKeeper {
     this.#schedule.changed();
   }
 
+  /**
+   * Call when the position has changed by an event that the destination does not get. This alone is not stored: as long
+   * as the rules are the same, the event would be decided in the same way again.
+   */
+  passed(): void {
+    this.#hasPassed = true;
+  }
+
+  /** Call when events may be decided otherwise from now on: events that were passed before stay passed. */
+  decisionsChanged(): void {
+    if (this.#hasPassed) this.moved();
+  }
+
   /** Whether writes to the bucket fail. */
   get isBehind(): boolean {
     return this.#schedule.isBehind;
@@ -140,6 +155,8 @@ export class HealthKeeper {
 
   /** Stores what is not stored yet, and ends the writes. */
   stop(): Promise<void> {
+    // The next dispatcher may have other rules.
+    this.decisionsChanged();
     return this.#schedule.stop();
   }
 
@@ -173,6 +190,7 @@ export class HealthKeeper {
     const sending = state === undefined ? {} : { sending: state };
     const delivery = this.#deliveryPart('changed');
     const place = this.#options.place();
+    this.#hasPassed = false;
     try {
       await bucket.put(
         this.#key,

@@ -1,4 +1,5 @@
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
+import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { Logger } from '../../../../shared/runtime/logger.ts';
 import type { DispatchTarget } from '../admission/dispatch-target.ts';
@@ -24,6 +25,7 @@ export type FlowControlOptions = {
   readonly sources: Sources;
   readonly skipAhead: SkipAhead;
   readonly retryQuota: RetryQuota;
+  readonly health: Pick<HealthKeeper, 'decisionsChanged'>;
   /** Undefined if the destination has order `none`. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly limits: { readonly eventsHeldMax: number; readonly bytesHeldMax: number };
@@ -58,12 +60,15 @@ export class FlowControl {
   }
 
   /**
-   * Call before events are taken. A destination that refused its key is probed at once if its settings have changed.
+   * Call before events are taken. If the settings have changed, a destination that refused its key is probed at once,
+   * and the position is stored.
    */
   noteSettings(target: DispatchTarget | undefined): void {
     if (target?.prepared === this.#prepared) return;
     this.#prepared = target?.prepared;
-    this.#options.sending.askAgain();
+    const { sending, health } = this.#options;
+    sending.askAgain();
+    health.decisionsChanged();
   }
 
   /** Whether rules and settings can be read, so that events can be decided. */

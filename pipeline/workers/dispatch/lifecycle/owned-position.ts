@@ -11,7 +11,7 @@ import type { FinishedMessages } from '../../../../shared/nats/consume/taken-mes
 import { countBySubject } from '../../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { forgetHealthPlaces, readHealthPlaces } from './health-places.ts';
-import { joinParts, readPlace } from '../sources/dispatch-place.ts';
+import { joinParts, readPlace, writePlace } from '../sources/dispatch-place.ts';
 import type { SettledPart } from '../sources/dispatch-place.ts';
 
 export type PositionOptions = {
@@ -149,7 +149,11 @@ async function joinKnown(
   if (known.length === 0) return { entry, finished: undefined, parts: new Map() };
   const joined = new TakenMessages(0, 0);
   for (const finished of known) joined.restore(finished);
-  return { entry, finished: joined.finished, parts: joinParts(places) };
+  const [{ finished }, parts] = [joined, joinParts(places)];
+  // A lost position stays lost until its owner has stored a new one.
+  if (entry.lostAtMs !== undefined && before?.place === undefined) return { entry, finished, parts };
+  // The entry has the joined position from now on, since the consumer, which is one of the records, is deleted next.
+  return { entry: { ...entry, place: writePlace({ finished, parts: [...parts.values()] }) }, finished, parts };
 }
 
 async function hasRetries(connection: LogConnection, destinationId: string): Promise<boolean> {

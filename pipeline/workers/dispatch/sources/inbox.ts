@@ -129,9 +129,10 @@ export class Inbox {
     this.#unopened.push({ frame, message, settledBefore, opened: undefined, next: 0 });
   }
 
-  /** Finishes a frame of the account's log without opening it. */
+  /** Finishes a frame of the account's log without opening it. This is not stored at once: see `HealthKeeper.passed`. */
   pass(message: LogMessage): void {
     this.#count(message);
+    this.#options.health.passed();
     this.#acknowledge({ kind: 'log', message });
   }
 
@@ -231,10 +232,9 @@ export class Inbox {
     this.#settle(frame, index);
   }
 
-  /**
-   * Settles an event that is not sent. This need not be stored, since deciding the event again gives the same result.
-   */
+  /** Settles an event that is not sent. This is not stored at once: see `HealthKeeper.passed`. */
   skip({ frame, index }: DispatchItem): void {
+    this.#options.health.passed();
     this.#settle(frame, index);
   }
 
