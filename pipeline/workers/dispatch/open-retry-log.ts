@@ -23,6 +23,7 @@ import { watchLostHeads } from './waiting/lost-heads.ts';
 import { ParkedFrames } from './waiting/parked-frames.ts';
 import { readWaiting } from './waiting/read-waiting.ts';
 import type { ComesAgain } from './waiting/read-waiting.ts';
+import { SettledNotes } from './waiting/settled-notes.ts';
 import { VisitorOrder } from './waiting/visitor-order.ts';
 import { WaitingVisitors } from './waiting/waiting-visitors.ts';
 
@@ -60,7 +61,8 @@ export async function openRetryLog(
   const messages = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
   const tiersStored = new Set([...messages.keys()].map(tierOf));
   const waits = { connection, destinationId, tiersStored, references, comesAgain };
-  if (!keepsOrder) await readWaiting(waits, undefined);
+  const parked = keepsOrder ? undefined : new SettledNotes({ connection, destinationId });
+  if (parked !== undefined) await readWaiting(waits, parked);
   const visitorOrder = keepsOrder ? await openVisitorOrder(options, counts, waits, warn) : undefined;
   let retryWriter: RetryWriter | undefined;
   const otherBytes = (): number => (visitorOrder?.bytesParked ?? 0) + (retryWriter?.bytesWaiting ?? 0);
@@ -70,7 +72,7 @@ export async function openRetryLog(
     destinationId,
     events: options.referencedEvents,
     references,
-    isParkedDue: !keepsOrder,
+    parked,
     finishedBytesMax: () => retryQuota.bytesMax * finishedShare,
     onRemoved: (bytes) => retryQuota.removed(bytes),
     warn,

@@ -371,6 +371,20 @@ test('order across retries: restart: only events of a shared frame that still wa
   await rig.retryLogIsEmpty();
 });
 
+test('order across retries: order removed: events that were settled in a shared frame, or moved out of it, are not sent from it again', async () => {
+  await putIntoTier(parkedTier, ['a:001', 'b:001', 'b:002'], 0);
+  sink.answer(({ body }) => (has(body, 'b:001') ? 503 : 200));
+  const dispatcher = await rig.start();
+  const waitsInTier = async (): Promise<boolean> => (await recordsWaiting()) === 4;
+  await until('one has arrived and one has failed', async () => sink.taken().length === 1 && (await waitsInTier()));
+  expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 1, events_parked: 1 });
+  sink.answer(() => 200);
+  publishDestination({ order: 'none' });
+  await until('no event waits', async () => (await recordsWaiting()) === 0);
+  expect(sink.taken().toSorted()).toEqual(['a:001', 'b:001', 'b:002']);
+  await rig.retryLogIsEmpty();
+});
+
 test('order across retries: restart: events that an earlier version left in several tiers are sent before fresh events', async () => {
   await putIntoTier(0, ['a:000'], 1);
   await putIntoTier(1, ['a:001'], 2);

@@ -190,7 +190,7 @@ export class Inbox {
   /** Takes a frame of the retry log. Returns its events, and the records whose event cannot be tried. */
   takeRetries(frame: RetryFrame, records: readonly LoadedRecord[]): readonly (DispatchItem | UntriedRecord)[] {
     const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.eventBytes);
-    const taken = records.map(({ record, loaded }, index) => {
+    const taken = records.map(({ index, record, loaded }) => {
       if (loaded.kind !== 'event') return { frame: inFlight, index, record, loaded };
       const recorded = { origin: record.origin, isCopied: record.line !== undefined };
       return new DispatchItem(inFlight, loaded.event, attemptedBefore(record), index, recorded);

@@ -56,7 +56,7 @@ function read(
     destinationId,
     events: new ReferencedEvents(1),
     references: new HeldReferences(),
-    isParkedDue: false,
+    parked: undefined,
     finishedBytesMax: () => Infinity,
     warn: () => undefined,
     ...own,

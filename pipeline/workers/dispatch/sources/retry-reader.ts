@@ -20,6 +20,7 @@ import { eventOfRecord } from '../events/event-of-visitor.ts';
 import { referredTo } from '../events/held-references.ts';
 import type { HeldReferences } from '../events/held-references.ts';
 import type { LoadedEvent, ReferencedEvents } from '../events/referenced-events.ts';
+import type { SettledNotes } from '../waiting/settled-notes.ts';
 
 /** A frame of the retry log: its place, its bytes in the log, and the bytes of its events. */
 export type HeldRetries = {
@@ -39,7 +40,7 @@ type StoredFrame = {
   readonly eventBytes: number;
   /** Whether the frame belongs to a replay, and not to failed events. */
   readonly isReplay: boolean;
-  readonly content: Content<RetryRecord>;
+  readonly content: Content<RecordLine>;
 };
 
 type Content<Of> =
@@ -47,7 +48,10 @@ type Content<Of> =
   /** This build cannot read the frame. */
   | { readonly kind: 'unreadable'; readonly data: Uint8Array; readonly problem: string };
 
-export type LoadedRecord = { readonly record: RetryRecord; readonly loaded: LoadedEvent };
+/** A record, and the index of its line in its frame. */
+type RecordLine = { readonly index: number; readonly record: RetryRecord };
+
+export type LoadedRecord = RecordLine & { readonly loaded: LoadedEvent };
 
 /** A due frame with its events. The caller owns it until it calls `finished` or `abandoned`. */
 export type RetryFrame = Omit<StoredFrame, 'content'> & { readonly content: Content<LoadedRecord> };
@@ -57,8 +61,11 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   readonly events: ReferencedEvents;
   readonly references: HeldReferences;
-  /** Whether parked events are read as due retries, because a destination without order sends them at once. */
-  readonly isParkedDue: boolean;
+  /**
+   * The notes of settled parked events, if parked events are read as due retries because a destination without order
+   * sends them at once; undefined if the order of visitors reads parked events.
+   */
+  readonly parked: SettledNotes | undefined;
   /**
    * Limit on the bytes of finished frames that stay in the log only because an earlier frame of their tier is still in
    * use.
@@ -87,6 +94,8 @@ type Tier = {
   lastFrameMs: number;
   /** Whether the log may have frames whose sequence is `nextSeq` or higher. */
   maybeMore: boolean;
+  /** Whether the last read found no frame whose sequence is `nextSeq` or higher. */
+  isReadToEnd: boolean;
   nextSeq: number;
   /** Number of frames that were handed back so far. If it changes during a read, the read is repeated. */
   handBacks: number;
@@ -198,7 +207,7 @@ export class RetryReader {
   #tierOf(number: number): Tier | undefined {
     const known = this.#tiers.get(number);
     if (known !== undefined || !eventTiers.has(number)) return known;
-    if (isParkedTier(number) && !this.#options.isParkedDue) return undefined;
+    if (isParkedTier(number) && this.#options.parked === undefined) return undefined;
     const made = newTier(this.#options.destinationId, number);
     this.#tiers.set(number, made);
     return made;
@@ -223,15 +232,15 @@ export class RetryReader {
     if (content.kind === 'unreadable') return { ...frame, content };
     const { connection, events } = this.#options;
     try {
-      const wanted = content.records.map((record) => ({
+      const wanted = content.records.map(({ record }) => ({
         ...eventOfRecord(record),
         origin: record.origin,
         copy: record.line,
       }));
       const loaded = await events.load(connection, wanted);
-      const records = content.records.flatMap((record, at) => {
+      const records = content.records.flatMap((line, at) => {
         const event = loaded[at];
-        return event === undefined ? [] : [{ record, loaded: event }];
+        return event === undefined ? [] : [{ ...line, loaded: event }];
       });
       return { ...frame, content: { kind: 'records', records } };
     } catch (error) {
@@ -247,19 +256,23 @@ export class RetryReader {
   async #readHead(tier: Tier): Promise<void> {
     while (tier.maybeMore && this.#isOpen) {
       tier.maybeMore = false;
+      tier.isReadToEnd = false;
       const { handBacks } = tier;
       const found = await this.#readNext(tier);
       // If earlier frames were handed back meanwhile, the frame that was found is no longer the next.
       if (tier.handBacks !== handBacks) continue;
-      if (found === undefined) return;
+      if (found === undefined) {
+        tier.isReadToEnd = true;
+        return;
+      }
       tier.maybeMore = true;
       if (tier.heldSeqs.has(found.seq) || tier.finished.has(found.seq)) {
         tier.nextSeq = found.seq + 1;
         continue;
       }
-      const frame = frameOf(tier, found);
+      const frame = frameOf(tier, found, this.#options.parked);
       if (frame.content.kind === 'records')
-        this.#options.references.stored(frame.seq, referredTo(frame.content.records));
+        this.#options.references.stored(frame.seq, referredTo(frame.content.records.map(({ record }) => record)));
       tier.head = { frame, dueAtMs: dueAtMsOf(tier, frame) };
       return;
     }
@@ -298,6 +311,13 @@ export class RetryReader {
         this.#options.warn(error);
       }
     }
+    await this.#removeNotes().catch(this.#options.warn);
+  }
+
+  /** Removes the notes of settled parked events once the log has no parked events. */
+  async #removeNotes(): Promise<void> {
+    for (const tier of this.#tiers.values()) if (isParkedTier(tier.number) && !isEmpty(tier)) return;
+    await this.#options.parked?.write([]);
   }
 
   #beginPurging(): Periodic {
@@ -337,6 +357,7 @@ function newTier(destinationId: string, number: number): Tier {
     dueTimes: createDueTimes(retryTierDelaysMs[delayOfTier(number) ?? -1] ?? 0),
     lastFrameMs: -Infinity,
     maybeMore: false,
+    isReadToEnd: false,
     nextSeq: 1,
     handBacks: 0,
     head: undefined,
@@ -363,15 +384,26 @@ function waitOf(tier: Tier): number {
   return replayLookEveryMs;
 }
 
-function frameOf({ number, isReplay }: Tier, { seq, data }: StoredMessage): StoredFrame {
-  const content = readContent(data);
-  const eventBytes = content.kind === 'records' ? sum(content.records.map(({ bytes }) => bytes)) : data.length;
+/** Whether the log had no frame of the tier at the last read. */
+function isEmpty({ maybeMore, isReadToEnd, heldSeqs, finished }: Tier): boolean {
+  return isReadToEnd && !maybeMore && heldSeqs.size === 0 && finished.size === 0;
+}
+
+/** Reads a frame, without the lines that are settled. */
+function frameOf(
+  { number, isReplay }: Tier,
+  { seq, data }: StoredMessage,
+  parked: SettledNotes | undefined,
+): StoredFrame {
+  const content = readContent(data, (index) => parked?.isSettled({ seq, index }) === true);
+  const eventBytes = content.kind === 'records' ? sum(content.records.map(({ record }) => record.bytes)) : data.length;
   return { tier: number, seq, bytes: data.length + retryHeadBytes, eventBytes, isReplay, content };
 }
 
-function readContent(data: Uint8Array): Content<RetryRecord> {
+function readContent(data: Uint8Array, isSettled: (index: number) => boolean): Content<RecordLine> {
   try {
-    return { kind: 'records', records: decodeRetryFrame(data) };
+    const lines = decodeRetryFrame(data).map((record, index) => ({ index, record }));
+    return { kind: 'records', records: lines.filter(({ index }) => !isSettled(index)) };
   } catch (error) {
     return { kind: 'unreadable', data, problem: error instanceof Error ? error.message : '' };
   }
@@ -381,7 +413,7 @@ function readContent(data: Uint8Array): Content<RetryRecord> {
 function dueAtMsOf({ dueTimes }: Tier, { content }: StoredFrame): number {
   const clock = { wallMs: Date.now(), monotonicMs: performance.now() };
   if (content.kind === 'unreadable') return clock.monotonicMs;
-  return dueTimes.dueAtMs(Math.max(...content.records.map(({ notBefore }) => notBefore)), clock);
+  return dueTimes.dueAtMs(Math.max(...content.records.map(({ record }) => record.notBefore)), clock);
 }
 
 /**

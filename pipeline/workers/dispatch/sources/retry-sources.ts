@@ -87,7 +87,7 @@ function handQuarantined(
   host: SourceHost,
   { retries, order }: RetrySourceOptions,
 ): void {
-  const untried = records.map(({ record, loaded }, index): Untried => {
+  const untried = records.map(({ index, record, loaded }): Untried => {
     const referred = referredBy(record, { kind: 'retry', frame });
     if (loaded.kind !== 'event') return untriedOf(loaded, referred);
     const { lastAttemptAt, request, origin } = record;

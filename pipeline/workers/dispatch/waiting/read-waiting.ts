@@ -19,6 +19,7 @@ import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { eventOfRecord } from '../events/event-of-visitor.ts';
 import { parkedLines } from './parked-frames.ts';
 import type { ParkedFrames } from './parked-frames.ts';
+import { SettledNotes } from './settled-notes.ts';
 import { attemptedBefore, notAttempted } from '../events/attempted.ts';
 import { referredTo } from '../events/held-references.ts';
 import type { HeldReferences } from '../events/held-references.ts';
@@ -38,10 +39,10 @@ type RetryLog = {
 };
 
 /**
- * Reads the retry log of a destination before anything is sent: which frames of EVENTS it refers to and, if the
- * destination keeps an order, which visitors wait for which events.
+ * Reads the retry log of a destination before anything is sent: which frames of EVENTS it refers to, which parked
+ * events are settled and, if the destination keeps an order, which visitors wait for which events.
  */
-export async function readWaiting(log: RetryLog, index: Index | undefined): Promise<void> {
+export async function readWaiting(log: RetryLog, index: Index | SettledNotes): Promise<void> {
   const { connection, destinationId, tiersStored, references, comesAgain } = log;
   const readTier = async (tier: number, take: (message: StoredMessage) => void): Promise<void> => {
     if (!tiersStored.has(tier)) return;
@@ -54,8 +55,9 @@ export async function readWaiting(log: RetryLog, index: Index | undefined): Prom
       seq = found.seq + 1;
     }
   };
-  if (index === undefined) {
+  if (index instanceof SettledNotes) {
     await Promise.all([...eventTiers].map((tier) => readTier(tier, () => undefined)));
+    if (tiersStored.has(settledNoteTier)) await index.read();
     return;
   }
   const { waiting, frames } = index;
