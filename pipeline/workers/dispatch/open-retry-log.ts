@@ -88,6 +88,8 @@ export async function openRetryLog(
     },
   });
   const lostHeads = visitorOrder && watchLost(options, visitorOrder, retries, warn);
+  // Begins last, when nothing can fail any more: nothing stops it after a failed opening.
+  visitorOrder?.begin();
   return { retries, retryWriter, retryQuota, visitorOrder, lostHeads };
 }
 

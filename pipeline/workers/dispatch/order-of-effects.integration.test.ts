@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parkedTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
+import { randomUUID } from 'node:crypto';
+import { encodeRetryRecord, parkedTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
+import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
+import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { every } from '../../../shared/runtime/every.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -243,4 +248,38 @@ test('order of effects: a note of settled lines leaves the retry log only once t
   expect([await successor.read(), successor.isSettled({ seq: 7, index: 0 })]).toEqual([true, true]);
   held.release();
   await written;
+});
+
+/** Parks events, each of its own visitor, in one frame. Returns the sequence of the frame. */
+async function park(...ids: readonly string[]): Promise<number> {
+  const times = { firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1 };
+  const lines = ids.map((id) => {
+    const sample = sampleEvent({ id, account_id: rig.accountId });
+    const resolved = { ...sample, visitor: { ...sample.visitor, id } };
+    return `${encodeRetryRecord({ attempts: 0, reason: 'test', ...times, ...copied(resolved) })}\n`;
+  });
+  const options = { msgId: randomUUID(), timeoutMs: 5_000 };
+  const { seq } = await publish(rig.connection, retriesOf(parkedTier), Buffer.from(lines.join('')), options);
+  return seq;
+}
+
+test('order of effects: a dispatcher that opens replaces the note of settled lines only once it has read all parked frames', async () => {
+  const frames = [await park('a', 'b'), await park('c', 'd')];
+  const own = new SettledNotes({ connection: rig.connection, destinationId: rig.destinationId });
+  await own.write(frames.map((seq) => [seq, { settled: [0] }]));
+  const held = gate.hold('$JS.API.STREAM.MSG.GET.*', `"seq":${frames[1]},"next_by_subj":"${retriesOf(parkedTier)}"`);
+  const opening = rig.start(settings, 'gated', connection).then(
+    () => 'open',
+    () => 'failed',
+  );
+  await held.arrived;
+  // A task that is repeated as often as notes are written.
+  let turns = 0;
+  const other = every(1_000, () => void (turns += 1));
+  await until('another task has had its turns', () => turns >= 2);
+  await other.stop();
+  await succeed();
+  await rig.retryLogIsEmpty();
+  expect(sink.taken().toSorted()).toEqual(['b', 'd']);
+  expect(await opening).toBe('failed');
 });

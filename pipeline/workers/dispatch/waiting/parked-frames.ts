@@ -36,6 +36,8 @@ export class ParkedFrames {
   /** Sequences of frames that are finished but not yet removed. */
   readonly #finished = new Set<number>();
   #isNoteStale = false;
+  /** Whether the log may be changed. */
+  #isOpen = false;
   #bytes = 0;
   #scannedSeq = 0;
   #removals = 0;
@@ -85,7 +87,7 @@ export class ParkedFrames {
     frame.left -= 1;
     frame.settled.push(index);
     this.#isNoteStale ||= frame.left > 0 || frame.settled.length > 1;
-    this.#begin();
+    if (this.#isOpen) this.#begin();
     if (frame.left > 0) return;
     this.#frames.delete(seq);
     this.#bytes -= frame.bytes;
@@ -100,9 +102,16 @@ export class ParkedFrames {
 
   /** Reads the events that the previous process had settled. */
   async readNote(): Promise<void> {
-    if (!(await this.#notes.read())) return;
-    this.#isNoteStale = true;
-    this.#begin();
+    if (await this.#notes.read()) this.#isNoteStale = true;
+  }
+
+  /**
+   * Call once all frames are read. Nothing is written before: a note that covers only some of the frames would replace
+   * one that covers all.
+   */
+  open(): void {
+    this.#isOpen = true;
+    if (this.#isNoteStale || this.#finished.size > 0) this.#begin();
   }
 
   async stop(): Promise<void> {

@@ -68,6 +68,11 @@ export class VisitorOrder {
     for (const visitorId of options.waiting.visitorIds()) this.#offer(visitorId);
   }
 
+  /** Call once the whole retry log is open: from then on, the log records which parked events are settled. */
+  begin(): void {
+    this.#options.frames.open();
+  }
+
   get visitorsWaiting(): number {
     return this.#options.waiting.size;
   }
