@@ -1,5 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { findDestinationKind } from '../registry.ts';
+import { requestOf } from '../testing/sent-by.ts';
 import { awsSettings, prepareAwsRequests } from './aws.ts';
 import type { OutboundRequest } from './destination.ts';
 import { sampleEvent } from './sample-event.ts';
@@ -34,6 +36,25 @@ describe('AWS request', () => {
     },
   );
 
+  it.each([
+    ['AWSKinesis', 'kinesis', {}],
+    ['AWSLambda', 'lambda', {}],
+    ['AWSLambda', 'lambda', { qualifier: 'live' }],
+    [
+      'AWSLambda',
+      'lambda',
+      { functionName: 'arn:aws:lambda:eu-central-1:123456789012:function:a', qualifier: '$LATEST' },
+    ],
+    ['AWSSNS', 'sns', {}],
+    ['AWSSQS', 'sqs', {}],
+    ['AmazonEventBridge', 'events', {}],
+  ])('signature: covers path and query of a request of %s to %s with %o', (id, service, own) => {
+    const kind = findDestinationKind(id);
+    if (kind === undefined) throw new Error(`no kind ${id}`);
+    const sent = requestOf(kind, events, own);
+    expect(sent.headers['authorization']).toBe(signatureOf(sent, service, kind.exampleSettings));
+  });
+
   it('signature: changes with the time of the attempt', () => {
     const make = prepareAwsRequests('sns', example);
     const at = (ms: number) => make({ headers: {}, body: 'a', events }, ms).headers['authorization'];
@@ -52,20 +73,33 @@ describe('AWS request', () => {
   });
 });
 
-/** Computes Signature Version 4 as documented, over the headers that the Authorization header lists. */
-function signatureOf({ url, headers, body = '' }: OutboundRequest): string {
-  const { host, pathname } = new URL(url);
+/**
+ * Computes Signature Version 4 over the headers that the Authorization header lists, as documented in
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
+ */
+function signatureOf({ url, headers, body = '' }: OutboundRequest, service = 'kinesis', given: Keys = example): string {
+  const { host, pathname, searchParams } = new URL(url);
   const names = /SignedHeaders=([^,]+)/.exec(headers['authorization'] ?? '')?.[1] ?? '';
   const wire: Record<string, string> = { ...headers, host, 'content-length': String(Buffer.byteLength(body)) };
   const canonicalHeaders = names.split(';').map((name) => `${name}:${wire[name] ?? 'missing'}\n`);
-  const canonical = ['POST', pathname, '', canonicalHeaders.join(''), names, sha256(body)].join('\n');
-  const scope = '20260131/eu-central-1/kinesis/aws4_request';
-  const toSign = ['AWS4-HMAC-SHA256', wire['x-amz-date'], scope, sha256(canonical)].join('\n');
+  // The segments of a path are encoded a second time; names and values of a query once.
+  const path = pathname.split('/').map(encode).join('/');
+  const query = [...searchParams].map((pair) => pair.map(encode).join('=')).toSorted();
+  const canonical = ['POST', path, query.join('&'), canonicalHeaders.join(''), names, sha256(body)].join('\n');
+  const date = wire['x-amz-date'] ?? '';
+  const scope = `${date.slice(0, 8)}/eu-central-1/${service}/aws4_request`;
+  const toSign = ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n');
   const key = scope
     .split('/')
-    .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${example.secretAccessKey}`);
+    .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${String(given.secretAccessKey)}`);
   const signature = hmac(key, toSign).toString('hex');
   return `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/${scope}, SignedHeaders=${names}, Signature=${signature}`;
+}
+
+type Keys = { readonly secretAccessKey?: unknown };
+
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function sha256(text: string): string {

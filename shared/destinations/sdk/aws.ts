@@ -29,7 +29,7 @@ export type AwsCall = {
   /** Included in the signature, together with the headers that signing adds. Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Path below the service's root. Defaults to the root. */
+  /** Path below the service's root, with the query. Defaults to the root. */
   readonly path?: string;
   readonly events: readonly OutboundEvent[];
 };
@@ -56,7 +56,7 @@ export function prepareAwsRequests(
         region,
         method: 'POST',
         host: url.host,
-        path: url.pathname,
+        path: url.pathname + url.search,
         headers: { ...headers, 'x-amz-date': amzDate(nowMs) },
         body,
       },
