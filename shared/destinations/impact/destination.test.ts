@@ -43,6 +43,17 @@ test('Impact: a conversion is a form with numbered fields for its products', () 
   });
 });
 
+const priced = Array.from({ length: 101 }, (_, index) => ({ product_id: `p${index}`, price: 1 }));
+
+test.each([
+  ['a product has no price', { value: 100, products: [{ product_id: 'a', price: 60 }, { product_id: 'b' }] }, '100'],
+  ['there are more than 100 products', { products: priced }, '101'],
+])('Impact: an order is sent as its total if %s', (_case, order, total) => {
+  const sent = parametersOf(requestOf(impact, [sampleShopper({ context, properties: { order_id: 'A', ...order } })]));
+  expect(sent['Amount']).toBe(total);
+  expect(Object.keys(sent).filter((name) => name.startsWith('Item'))).toEqual([]);
+});
+
 test('Impact: an event without a click id and without a customer is unfit', () => {
   expect(() => requestOf(impact, [sampleStranger()])).toThrow('no click id (irclickid)');
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { jsonAnswer, rowRefusal } from '../sdk/answers.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
-import type { CommerceItem } from '../sdk/commerce.ts';
+import { arePriced, commerceOf } from '../sdk/commerce.ts';
+import type { Commerce } from '../sdk/commerce.ts';
 import { conversionEvents } from '../sdk/conversion-events.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
 import type {
@@ -112,7 +112,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = sentEvent(outbound, given);
       const { url: page, referrer } = browserContext(event);
       const limited = isLimited(event);
-      const { value, currency, orderId, items } = commerceOf(event);
+      const commerce = commerceOf(event);
+      const { currency, orderId } = commerce;
       const click = browserId(event, ['irclickid', 'im_ref', 'impact_cid', 'click_id', 'clickId']);
       if (click === undefined && (customerIdOf(outbound) === undefined || limited)) {
         throw new UnfitEventError('the event has no click id (irclickid), and its visitor no external id');
@@ -129,7 +130,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         PageUrl: page,
         ReferringUrl: referrer,
         ...appOf(event),
-        ...itemsOf(items, value),
+        ...amountsOf(commerce),
       };
       return postForm({ url, headers, body, events });
     },
@@ -214,15 +215,11 @@ function sha1Email(text: string): string | undefined {
   return email === undefined ? undefined : createHash('sha1').update(email).digest('hex');
 }
 
-/** The products with prices, as fields numbered from 1; without such products, the total amount. */
-function itemsOf(
-  items: readonly CommerceItem[],
-  value: number | undefined,
-): Readonly<Record<string, string | number | undefined>> {
-  const sold = items.slice(0, itemsMax).filter(({ price }) => price !== undefined);
-  if (sold.length === 0) return value === undefined ? {} : { Amount: value };
+/** The products, as fields numbered from 1; the total amount if the products cannot represent the whole order. */
+function amountsOf({ items, value }: Commerce): Readonly<Record<string, string | number | undefined>> {
+  if (!arePriced(items, itemsMax)) return value === undefined ? {} : { Amount: value };
   return Object.fromEntries(
-    sold.flatMap(({ id, name, category, brand, price, quantity, others }, index) =>
+    items.flatMap(({ id, name, category, brand, price, quantity, others }, index) =>
       Object.entries({
         ItemSku: id,
         ItemName: name,

@@ -22,6 +22,16 @@ test('Partnerize: an order without products is sent as one item, and without an 
   );
 });
 
+const priced = Array.from({ length: 51 }, (_, index) => ({ product_id: `p${index}`, price: 1 }));
+
+test.each([
+  ['a product has no price', { value: 100, products: [{ product_id: 'a', price: 60 }, { product_id: 'b' }] }, 100],
+  ['there are more than 50 products', { products: priced }, 51],
+])('Partnerize: an order is sent as its total if %s', (_case, order, total) => {
+  const { url } = requestOf(partnerize, [sampleShopper({ context, properties: { order_id: 'A', ...order } })]);
+  expect(url.slice(url.indexOf('/['))).toBe(`/[category:order/value:${total}/quantity:1]`);
+});
+
 test('Partnerize: values are escaped in the path, and an event without a click is unfit', () => {
   const properties = { clickref: 'c', order_id: 'a/b:c]?x=1#y', currency: 'USD', value: 1 };
   expect(requestOf(partnerize, [sampleShopper({ properties })]).url).toContain(

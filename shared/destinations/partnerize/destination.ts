@@ -1,5 +1,6 @@
 import { defineClickPostback } from '../sdk/click-postback.ts';
 import type { ClickConversion } from '../sdk/click-postback.ts';
+import { arePriced } from '../sdk/commerce.ts';
 import type { CommerceItem } from '../sdk/commerce.ts';
 import { conversionEvents } from '../sdk/conversion-events.ts';
 import { textOf } from '../sdk/event.ts';
@@ -22,8 +23,8 @@ const settings = {
  * Partnerize, server-to-server conversions: a GET with a path of `key:value` segments, items in brackets, and the
  * click id (`clickref` of the landing page), without authentication, as sent by
  * https://github.com/webmasterjunkie/partnerize-gtm-s2s and https://hightouch.com/docs/destinations/partnerize.
- * `conversionref` is the order id, by which Partnerize deduplicates. At most 50 items are sent; a conversion counts at
- * the time of arrival.
+ * `conversionref` is the order id, by which Partnerize deduplicates. Above 50 items only the
+ * total is sent. A conversion counts at the time of arrival.
  */
 export const partnerize = defineClickPostback({
   id: 'Partnerize',
@@ -59,8 +60,7 @@ function pathOf(campaign: string, { click, deduplicationId, properties, commerce
     currency,
     voucher: textOf(properties['coupon']),
   });
-  const sold = items.filter(({ price }) => price !== undefined).slice(0, itemsMax);
-  const bodies = sold.length > 0 ? sold.map(itemParts) : [parts({ category: 'order', value, quantity: 1 })];
+  const bodies = arePriced(items, itemsMax) ? items.map(itemParts) : [parts({ category: 'order', value, quantity: 1 })];
   return [head, ...bodies.map((body) => `[${body}]`)].join('/');
 }
 

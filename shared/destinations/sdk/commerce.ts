@@ -182,6 +182,14 @@ function sumOf(items: readonly CommerceItem[]): number | undefined {
 /** Rounds off binary fractions; no currency has more than four decimals. */
 const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
 
+/**
+ * Whether the products represent the whole order on a platform that adds up their prices: each has a price, and there
+ * are no more than the platform accepts.
+ */
+export function arePriced(items: readonly CommerceItem[], itemsMax: number): boolean {
+  return items.length > 0 && items.length <= itemsMax && items.every(({ price }) => price !== undefined);
+}
+
 function countOf(items: readonly CommerceItem[]): number | undefined {
   return items.length === 0 ? undefined : items.reduce((count, { quantity }) => count + quantity, 0);
 }
