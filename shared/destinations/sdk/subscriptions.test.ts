@@ -41,6 +41,12 @@ test.each<readonly [properties: object, settings: SubscriptionSettings['channels
   [{ channels: ['email', 'sms'], consents: [{ channel: null, consented: false }] }, 'both', []],
   [{ consents: [{ channel: 'push', consented: false }] }, 'email', ['email']],
   [{ consents: [email(undefined)] }, 'sms', ['email']],
+  [{ consents: [email(null)] }, 'sms', ['email']],
+  [{ consents: [email('false')] }, 'email', []],
+  [{ consents: [email(' No '), sms('yes')] }, 'both', ['sms']],
+  [{ consents: [email(0), sms(1)] }, 'both', ['sms']],
+  [{ consents: [email('denied'), sms('Granted')] }, 'both', ['sms']],
+  [{ consents: [email('not yet')] }, 'email', []],
 ])('subscriptions: a channel that the event declines is not subscribed: %j', (properties, channels, left) => {
   expect(read('Joined', { ...properties }, channels)?.channels ?? []).toEqual(left);
 });
@@ -50,6 +56,7 @@ test.each<readonly [properties: object, channels: readonly string[]]>([
   [{ consents: [email(false), sms(false)] }, ['email', 'sms']],
   [{ consents: [{ consented: false }] }, ['email', 'sms']],
   [{ consents: [email(true), sms(true)] }, []],
+  [{ consents: [email('0'), sms('TRUE')] }, ['email']],
 ])('subscriptions: an opt-out keeps a channel that the event still consents to: %j', (properties, left) => {
   expect(read('Left', { ...properties }, 'both')?.channels ?? []).toEqual(left);
 });

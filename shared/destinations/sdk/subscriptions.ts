@@ -2,6 +2,7 @@ import { outboundName, propertiesOf } from './event.ts';
 import type { OutboundEvent } from './destination.ts';
 import { choice, optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 
 /** Channels of marketing messages. */
@@ -58,8 +59,8 @@ function eventNames(declared: {
 
 /**
  * The opt-in or opt-out in an event; undefined for any other event. The channels are those that the event names,
- * otherwise those of the settings, except channels that the event's `consents` contradict: `consented: false` is never
- * a subscription.
+ * otherwise those of the settings, except channels that the event's `consents` contradict: `consented` is never a
+ * subscription unless it is true, 1, or the text true, yes, 1 or granted.
  *
  * ```ts
  * // Properties {"consents": [{"channel": "email", "consented": true}, {"channel": "sms", "consented": false}]}
@@ -95,7 +96,10 @@ function channelsOf(value: unknown): readonly Channel[] | undefined {
 
 /** The channels for which `{channel, consented}` contradicts the action: all channels if `channel` is missing. */
 function contradictedBy(value: unknown, action: Subscription['action']): readonly Channel[] {
-  if (!isJsonObject(value) || value['consented'] !== (action === 'unsubscribe')) return [];
-  const { channel } = value;
+  if (!isJsonObject(value)) return [];
+  const { channel, consented } = value;
+  if (consented === undefined || consented === null || consented === '') return [];
+  const isYes = /^\s*(true|yes|1|granted)\s*$/i.test(textForm(consented) ?? '');
+  if (isYes !== (action === 'unsubscribe')) return [];
   return channel === undefined || channel === null ? both : (channelsOf(channel) ?? []);
 }
