@@ -33,8 +33,6 @@ export type Deciding = {
 const send: AttemptDecision = { kind: 'send' };
 const skip: AttemptDecision = { kind: 'skip' };
 const erased: AttemptDecision = { kind: 'erased' };
-/** Bytes of an event in a request, without its mapped properties. */
-const headBytes = 300;
 
 /**
  * Decides an attempt by the live version, and sets the item's mapped properties, size and group. Every attempt passes
@@ -63,8 +61,8 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     }
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
-      // Of a mapped event only the mapped properties are sent, and these may be many times as large as the event.
-      item.bytes = headBytes + work.written;
+      // Some kinds also send the rest of the event, and mapped properties may be many times as large as the event.
+      item.bytes = item.bytesRead + work.written;
     }
   } catch (error) {
     if (!(error instanceof OverBudgetError)) throw error;
