@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { httpCustomRequest } from './destination.ts';
@@ -34,6 +35,39 @@ describe('HTTPCustomRequest', () => {
     const mapped = { eventName: 'purchase', properties: { total: 3 } };
     const prepared = httpCustomRequest.prepare({ url, body: '[{{event.event}}, {{event.event_properties}}]' });
     expect(prepared.buildRequest([{ resolved: sampleEvent(), mapped }], 0).body).toBe('["purchase",{"total":3}]');
+  });
+
+  it('numbers: leave with the digits they came with, wherever a template puts them', () => {
+    const digits = '23851234567890123';
+    const json = JSON.stringify({
+      event: { ...sampleEvent().event, event_properties: { id: 0, list: [0] } },
+      visitor: {},
+    })
+      .replace('"id":0', `"id":${digits}`)
+      .replace('[0]', `[1.0,${digits}]`);
+    const resolved = { v: 1, ...JSON.parse(json) };
+    const settings = {
+      url: `${url}/{{event.event_properties.id}}`,
+      headers: '{"X-Id": "{{event.event_properties.id}}"}',
+      body: '{"id": {{event.event_properties.id}}, "s": "no {{event.event_properties.id}}", "p": [{{event.event_properties}}], "t": "{{event.event_properties.list}}", "v": 1.0, "e": {{event.event}}}',
+    };
+    const prepared = httpCustomRequest.prepare(settings);
+    const list = `[1.0,${digits}]`;
+    const expected = (name: string) => ({
+      url: `${url}/${digits}`,
+      headers: { 'x-id': digits },
+      body: `{"id":${digits},"s":"no ${digits}","p":[{"id":${digits},"list":${list}}],"t":"${list}","v":1.0,"e":"${name}"}`,
+    });
+    expect(prepared.buildRequest([{ resolved, json }], 0)).toMatchObject(expected('Order Completed'));
+    const properties = resolved.event.event_properties;
+    const remake = ({ event }: Pick<ResolvedEvent, 'event'>) => event.event_properties;
+    const mapped = { eventName: 'purchase', properties, remake };
+    expect(prepared.buildRequest([{ resolved, json, mapped }], 0)).toMatchObject(expected('purchase'));
+  });
+
+  it('JSON: if two names become the same, the later member is sent', () => {
+    const body = '{"{{event.event_properties.a}}": 1, "b": 2}';
+    expect(request({ body }, { a: 'b' }).body).toBe('{"b":2}');
   });
 
   it('no body: without a body setting, neither a body nor a content type is sent', () => {

@@ -1,5 +1,5 @@
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
-import { mayHoldExact, parseExact, stringifyExact } from '../../json/exact-numbers.ts';
+import { mayHoldExact, mergeMembers, parseExact, stringifyExact } from '../../json/exact-numbers.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import { headOf, integrationsKey, senderKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
@@ -234,25 +234,22 @@ function flat(visitor: JsonObject): JsonObject {
  * matches.
  */
 export function eventJson(outbound: OutboundEvent): string {
-  const { json, mapped } = outbound;
-  if (mapped === undefined && json !== undefined) return json;
-  if (mapped?.remake !== undefined && json !== undefined && mayHoldExact(json)) {
-    const exact = parseExact(json) as Pick<ResolvedEvent, 'event' | 'visitor'>;
-    return mappedJson(exact, mapped.eventName, mapped.remake(exact));
-  }
-  const { event, visitor } = outbound.resolved;
-  if (mapped === undefined) return JSON.stringify({ event, visitor });
-  return mappedJson({ event, visitor }, mapped.eventName, mapped.properties);
+  if (outbound.mapped === undefined && outbound.json !== undefined) return outbound.json;
+  const { event, visitor } = mappedEvent(outbound);
+  return stringifyExact({ event, visitor }, event, visitor);
 }
 
-function mappedJson(
-  whole: Pick<ResolvedEvent, 'event' | 'visitor'>,
-  eventName: string,
-  properties: JsonObject,
-): string {
-  const { event, visitor } = whole;
-  const renamed = { ...event, event: eventName, event_properties: properties };
-  return stringifyExact({ event: renamed, visitor }, whole);
+/**
+ * The canonical event and its visitor, with the mapping's name and properties if a mapping matches. Numbers keep their
+ * texts, see `parseExact`, if the stored text is available.
+ */
+export function mappedEvent({ resolved, json, mapped }: OutboundEvent): Pick<ResolvedEvent, 'event' | 'visitor'> {
+  const exact = json !== undefined && mayHoldExact(json) ? (parseExact(json) as typeof resolved) : undefined;
+  const { event, visitor } = exact ?? resolved;
+  if (mapped === undefined) return { event, visitor };
+  const properties = (exact && mapped.remake?.(exact)) ?? mapped.properties;
+  const sent = mergeMembers(event, { event: mapped.eventName, event_properties: properties });
+  return { event: sent as typeof event, visitor };
 }
 
 /**

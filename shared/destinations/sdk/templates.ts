@@ -1,3 +1,4 @@
+import { numberText, parseExact, stringifyExact } from '../../json/exact-numbers.ts';
 import { hasDotSegment } from '../../egress/dot-segment.ts';
 import { PlanError } from '../../routing/values/plan-error.ts';
 import type { Subject } from '../../routing/values/property-path.ts';
@@ -6,6 +7,7 @@ import type { Template } from '../../routing/mapping/template.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
+import { mappedEvent } from './event.ts';
 import { readWebUrl, SettingError } from './settings.ts';
 import { sampleEvent } from './sample-event.ts';
 
@@ -22,10 +24,8 @@ export function templateSetting(text: string, key: string): Template {
 /**
  * The input of a setting's templates: the event, mapped if a mapping matches, and its visitor.
  */
-export function templateSubject({ resolved, mapped, work }: OutboundEvent): Subject {
-  const { event, visitor } = resolved;
-  if (mapped === undefined) return { event, visitor, work };
-  return { event: { ...event, event: mapped.eventName, event_properties: mapped.properties }, visitor, work };
+export function templateSubject(event: OutboundEvent): Subject {
+  return { ...mappedEvent(event), work: event.work };
 }
 
 const urlCharactersMax = 8_192;
@@ -103,38 +103,51 @@ function compileJson(text: string, key: string): BodyTemplate {
   const readable = text.replace(stringOrPlaceholder, (found) =>
     found.startsWith('"') ? found : JSON.stringify(bareMark + found),
   );
-  const render = compileValue(key, parse(key, readable), 0);
-  return (subject) => JSON.stringify(render(subject));
+  return compileValue(key, parse(key, readable), 0);
 }
 
 const depthMax = 100;
 
-function compileValue(key: string, value: unknown, depth: number): (subject: Subject) => unknown {
+/** Compiles a value of the template to a function that writes it as JSON. */
+function compileValue(key: string, value: unknown, depth: number): BodyTemplate {
   if (depth > depthMax) throw new SettingError(key, `must be nested at most ${depthMax} levels deep`);
   if (typeof value === 'string') return compileString(key, value);
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => compileValue(key, item, depth + 1));
-    return (subject) => items.map((item) => item(subject));
+    const items = value.map((_, index) => compileMember(key, value, String(index), depth));
+    return (subject) => `[${items.map((item) => item(subject)).join(',')}]`;
   }
-  if (!isJsonObject(value)) return () => value;
-  const members = Object.entries(value).map(([name, member]) => ({
+  if (!isJsonObject(value)) return () => JSON.stringify(value);
+  const members = Object.keys(value).map((name) => ({
     name: templateSetting(name, key),
-    member: compileValue(key, member, depth + 1),
+    member: compileMember(key, value, name, depth),
   }));
-  return (subject) =>
-    Object.fromEntries(members.map(({ name, member }) => [name.renderText(subject), member(subject)]));
+  return (subject) => {
+    // If two names become the same, the later member counts, as in a JavaScript object.
+    const texts = new Map(members.map(({ name, member }) => [name.renderText(subject), member(subject)]));
+    return `{${Array.from(texts, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+  };
 }
 
-function compileString(key: string, text: string): (subject: Subject) => unknown {
+function compileMember(key: string, holder: object, name: string, depth: number): BodyTemplate {
+  const digits = numberText(holder, name);
+  if (digits !== undefined) return () => digits;
+  return compileValue(key, (holder as Readonly<Record<string, unknown>>)[name], depth + 1);
+}
+
+function compileString(key: string, text: string): BodyTemplate {
   const isBare = text.startsWith(bareMark);
   const template = templateSetting(isBare ? text.slice(bareMark.length) : text, key);
-  if (isBare) return (subject) => template.render(subject) ?? null;
-  return (subject) => template.renderText(subject);
+  if (!isBare) return (subject) => JSON.stringify(template.renderText(subject));
+  return (subject) => {
+    const value = template.render(subject) ?? null;
+    const digits = typeof value === 'number' ? template.numberText(subject) : undefined;
+    return digits ?? stringifyExact(value, subject.event, subject.visitor);
+  };
 }
 
 function parse(key: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     throw new SettingError(
       key,

@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../json/exact-numbers.ts';
 import { jsonDepthCeiling, valueNestsDeeper } from '../../runtime/json-depth.ts';
 import { PlanError } from '../values/plan-error.ts';
 import { compilePropertyPath } from '../values/property-path.ts';
@@ -34,7 +35,7 @@ export function compileTemplate(template: string, field: string): Template {
   const renderText: Template['renderText'] = (subject, encode = writeValue) =>
     parts
       .map((part) => {
-        const text = isPlaceholder(part) ? encode(part(subject)) : part;
+        const text = isPlaceholder(part) ? encode(exactValue(part, subject)) : part;
         subject.work?.spend(1 + text.length);
         return text;
       })
@@ -48,13 +49,19 @@ export function compileTemplate(template: string, field: string): Template {
   };
 }
 
+/** The value of a placeholder; for a number whose digits were kept, the digits. */
+function exactValue(read: ReadProperty, subject: Subject): unknown {
+  const value = read(subject);
+  return typeof value === 'number' ? (read.numberText?.(subject) ?? value) : value;
+}
+
 /**
  * A value as text: empty for null and undefined, JSON for lists and objects unless they nest deeper than events may.
  */
 export function writeValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';
-  return valueNestsDeeper(value, jsonDepthCeiling) ? '' : JSON.stringify(value);
+  return valueNestsDeeper(value, jsonDepthCeiling) ? '' : stringifyExact(value, value);
 }
 
 /** Literal text, or a function that reads a placeholder's value. */
