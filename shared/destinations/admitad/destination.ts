@@ -3,6 +3,7 @@ import type { ClickConversion, PostbackQuery } from '../sdk/click-postback.ts';
 import { conversionEvents } from '../sdk/conversion-events.ts';
 import { textOf } from '../sdk/event.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
+import { knownPerson } from '../sdk/person.ts';
 import { baseUrl, choice, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
@@ -69,7 +70,7 @@ export const admitad = defineClickPostback({
 });
 
 function queryOf(given: SettingsOf<typeof settings>, conversion: ClickConversion): PostbackQuery {
-  const { click, deduplicationId, properties, visitor, commerce } = conversion;
+  const { click, deduplicationId, properties, commerce } = conversion;
   const { value, currency, orderId, itemCount } = commerce;
   return {
     postback: 1,
@@ -87,6 +88,6 @@ function queryOf(given: SettingsOf<typeof settings>, conversion: ClickConversion
     price: value,
     currency_code: value === undefined ? undefined : currency,
     promocode: textOf(properties['coupon']),
-    client_id: isLimited(conversion) ? undefined : textOf(visitor.external_id),
+    client_id: isLimited(conversion) ? undefined : knownPerson(conversion).externalId,
   };
 }

@@ -108,7 +108,7 @@ function userData(event: SentEvent, eventSource: string): JsonObject {
       aleid: browserId(event, ['aleid', '_axeid', 'axeid']),
       alart: browserId(event, ['alart', '_axart', 'axart']),
       axwrt: browserId(event, ['_axwrt', 'axwrt']),
-      user_id: textOf(event.visitor.external_id),
+      user_id: person.externalId,
       email,
       phone,
       country_code: plainCountry(event),

@@ -44,6 +44,22 @@ describe('GA4MeasurementProtocol', () => {
     });
   });
 
+  it('mapping: one that only renames the event keeps the user, the traits and the options of the sender', () => {
+    const { context } = sampleEvent().event;
+    const integrations = { GA4: { clientId: 'c.1', sessionId: 7 } };
+    const resolved = sampleEvent({ context: { ...context, integrations } });
+    const settings = { ...ga4MeasurementProtocol.exampleSettings, userTraits: 'plan' };
+    const { body = '' } = ga4MeasurementProtocol
+      .prepare(settings)
+      .buildRequest([{ resolved, mapped: { eventName: 'bought', properties: resolved.event.event_properties } }], 0);
+    expect(JSON.parse(body)).toMatchObject({
+      client_id: 'c.1',
+      user_id: 'customer-7',
+      user_properties: { plan: { value: 'pro' } },
+      events: [{ name: 'bought', params: { session_id: expect.anything() } }],
+    });
+  });
+
   it('mapping: only mapped properties are sent, as parameters and as fields of the request', () => {
     const properties = {
       value: 1,

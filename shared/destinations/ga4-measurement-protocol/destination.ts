@@ -4,7 +4,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { contextOf, isAlias, isIdentify, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import { contextOf, isAlias, isIdentify, mappedProperties, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
 import { isLimited, limitedDataUse } from '../sdk/limited-data-use.ts';
@@ -170,7 +170,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementPro
   const { userTraits = [], defaultConsent } = given;
   const sent = sentEvent(outbound);
   const { properties, context, visitor } = sent;
-  const told = outbound.mapped === undefined;
+  const told = mappedProperties(outbound) === undefined;
   const shared = contextOf(outbound);
   const options = told ? integrationOptions(sent, names) : {};
   const ip = textOf(properties['ip_override']) ?? textOf(shared['ip']);
@@ -210,7 +210,7 @@ function eventOf(outbound: OutboundEvent, given: MeasurementProtocolSettings, no
     [limitedDataUse]: _limited,
     ...properties
   } = event.properties;
-  const options = outbound.mapped === undefined ? integrationOptions(event, names) : {};
+  const options = mappedProperties(outbound) === undefined ? integrationOptions(event, names) : {};
   const session = options['sessionId'] ?? options['session_id'];
   const context = contextOf(outbound);
   return ga4Event({ ...event, properties }, session === undefined ? context : { ...context, sid: session }, nowMs);
@@ -219,7 +219,7 @@ function eventOf(outbound: OutboundEvent, given: MeasurementProtocolSettings, no
 const userPropertiesIn = ({ user_properties: given }: JsonObject): JsonObject => (isJsonObject(given) ? given : {});
 
 function traitsNamed(outbound: OutboundEvent, names: readonly string[]): JsonObject {
-  if (names.length === 0 || outbound.mapped !== undefined) return {};
+  if (names.length === 0 || mappedProperties(outbound) !== undefined) return {};
   const traits = traitsOf(outbound);
   return Object.fromEntries(names.map((name) => [name, traits[name]]));
 }

@@ -7,7 +7,7 @@ import { sentEvent } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { listOf, present } from '../sdk/json.ts';
-import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { hashPerson, knownPerson, matchingId } from '../sdk/person.ts';
 import { baseUrl, batchSize, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
@@ -87,7 +87,6 @@ function user(event: SentEvent): JsonObject {
   }
   const { email } = hashPerson(knownPerson(event));
   return {
-    ...present({ token, client_ip: ip, client_user_agent: userAgent, email }),
-    external_id: event.visitor.external_id ?? event.visitor.id,
+    ...present({ token, client_ip: ip, client_user_agent: userAgent, email, external_id: matchingId(event) }),
   };
 }

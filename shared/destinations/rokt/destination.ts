@@ -5,7 +5,7 @@ import { commerceOf } from '../sdk/commerce.ts';
 import { deviceOf } from '../sdk/device.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, textOf } from '../sdk/event.ts';
+import { sentEvent } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson } from '../sdk/http.ts';
@@ -72,7 +72,7 @@ function batchOf(event: SentEvent): JsonObject {
   const { ip, userAgent } = browserContext(event);
   const click = browserId(event, ['rtid', 'rokt_tracking_id', 'rclid']);
   // `other` contains the hashed e-mail address, `other2` the click id.
-  const identities = present({ other: hashed.email, customerid: textOf(event.visitor.external_id), other2: click });
+  const identities = present({ other: hashed.email, customerid: person.externalId, other2: click });
   const { platform, advertisingId, vendorId } = deviceOf(event);
   const device = present({
     ios_advertising_id: platform === 'ios' ? advertisingId : undefined,

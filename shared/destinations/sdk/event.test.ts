@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contextOf, propertiesOf, sentEvent, traitsOf } from './event.ts';
+import { contextOf, eventJson, propertiesOf, sentEvent, traitsOf } from './event.ts';
 import { contactIds } from './person.ts';
 import { sampleEvent } from './sample-event.ts';
 
@@ -34,6 +34,31 @@ describe('default payload', () => {
     expect(propertiesOf(event)).toEqual(resolved.event.event_properties);
     expect(contextOf(event)).toEqual(resolved.event.context);
     expect(traitsOf(event)).toEqual(traitsOf({ resolved }));
+  });
+});
+
+describe('event as JSON', () => {
+  const visitor = { ...resolved.visitor, company_name: 'Example', custom_properties: { plan: 'pro', tier: 1 } };
+  const json = JSON.stringify({ event: resolved.event, visitor }).replace('"tier":1', '"tier":23851234567890123');
+  const outbound = { resolved: { ...resolved, visitor }, json };
+  const visitorIn = (text: string): unknown => (JSON.parse(text) as { visitor: unknown }).visitor;
+
+  it('mapping: its values for the visitor override or withhold those of the visitor, and the rest is sent', () => {
+    const own = { email: null, external_id: 'hashed', custom_properties: { plan: null, level: 2 } };
+    const properties = { total: 1, visitor: own };
+    const text = eventJson({ ...outbound, mapped: { eventName: 'purchase', properties, remake: () => properties } });
+    const { email: _email, ...rest } = visitor;
+    const custom_properties = { tier: Number('23851234567890123'), level: 2 };
+    expect(visitorIn(text)).toEqual({ ...rest, external_id: 'hashed', custom_properties });
+    expect(text).toContain('"tier":23851234567890123');
+    expect(JSON.parse(text)).toMatchObject({ event: { event: 'purchase', event_properties: properties } });
+  });
+
+  it('mapping: one that only renames the event leaves the visitor as it is, whatever the properties are', () => {
+    const properties = { visitor: { email: null } };
+    const event = { ...resolved.event, event_properties: properties };
+    const mapped = { eventName: 'purchase', properties };
+    expect(visitorIn(eventJson({ resolved: { ...resolved, event }, mapped }))).toEqual(resolved.visitor);
   });
 });
 

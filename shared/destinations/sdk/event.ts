@@ -240,16 +240,32 @@ export function eventJson(outbound: OutboundEvent): string {
 }
 
 /**
- * The canonical event and its visitor, with the mapping's name and properties if a mapping matches. Numbers keep their
- * texts, see `parseExact`, if the stored text is available.
+ * The canonical event and its visitor, with the mapping's name and properties if a mapping matches. The mapped
+ * properties in `visitor` override those of the visitor; null withholds one. Numbers keep their texts, see
+ * `parseExact`, if the stored text is available.
  */
-export function mappedEvent({ resolved, json, mapped }: OutboundEvent): Pick<ResolvedEvent, 'event' | 'visitor'> {
+export function mappedEvent(outbound: OutboundEvent): Pick<ResolvedEvent, 'event' | 'visitor'> {
+  const { resolved, json, mapped } = outbound;
   const exact = json !== undefined && mayHoldExact(json) ? (parseExact(json) as typeof resolved) : undefined;
   const { event, visitor } = exact ?? resolved;
   if (mapped === undefined) return { event, visitor };
   const properties = (exact && mapped.remake?.(exact)) ?? mapped.properties;
   const sent = mergeMembers(event, { event: mapped.eventName, event_properties: properties });
-  return { event: sent as typeof event, visitor };
+  const own = mappedProperties(outbound) === undefined ? undefined : properties['visitor'];
+  return {
+    event: sent as typeof event,
+    visitor: isJsonObject(own) ? (overridden(visitor, own) as typeof visitor) : visitor,
+  };
+}
+
+function overridden(members: JsonObject, own: JsonObject): JsonObject {
+  const changed = mergeMembers(members, own);
+  for (const [name, value] of Object.entries(own)) {
+    const before = members[name];
+    if (value === null) delete changed[name];
+    else if (isJsonObject(before) && isJsonObject(value)) changed[name] = overridden(before, value);
+  }
+  return changed;
 }
 
 /**

@@ -8,7 +8,7 @@ import { sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { getWith } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
-import { knownPerson } from '../sdk/person.ts';
+import { knownPerson, matchingId } from '../sdk/person.ts';
 import { baseUrl, requiredText, toggle } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { neededIp, visitorHeaders } from '../sdk/visitor-headers.ts';
@@ -82,7 +82,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         ref: referrer,
         ip_fwd: neededIp(event, 'StackAdapt'),
         utm_source: textOf(event.context['utm_source']),
-        user_id: textOf(event.visitor.external_id) ?? event.visitor.id,
+        user_id: matchingId(event),
         args: JSON.stringify({ ...argsOf(event), ...(given.contactData ? contactOf(event) : {}) }),
       };
       return getWith({ url, query, headers: visitorHeaders(event), events });

@@ -18,6 +18,14 @@ const visitor = {
 };
 
 describe('Woopra', () => {
+  it('mapping: one that only renames the event keeps the visitor, and one that withholds the id is followed', () => {
+    const resolved = sampleEvent();
+    const properties = resolved.event.event_properties;
+    expect(bodyOf({ resolved, mapped: { eventName: 'bought', properties } })).toMatchObject(visitor);
+    const withheld = { ...properties, visitor: { external_id: null } };
+    expect(bodyOf({ resolved, mapped: { eventName: 'bought', properties: withheld } })).not.toHaveProperty('cv_id');
+  });
+
   it('track: sends the event, its properties and the visitor', () => {
     const sent = request({ resolved: sampleEvent() });
     expect(sent).toMatchObject({

@@ -4,9 +4,10 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { contextOf, identifyEvent, sentEvent, textOf, traitsOf, isAboutIds } from '../sdk/event.ts';
+import { contextOf, identifyEvent, mappedProperties, sentEvent, textOf, traitsOf, isAboutIds } from '../sdk/event.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { postJson } from '../sdk/http.ts';
+import { contactIds } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -80,17 +81,19 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /**
- * The visitor's identifiers (a stable device id, the customer's id, and the e-mail address unless the event is mapped),
+ * The visitor's identifiers (a stable device id, the customer's id, and the e-mail address unless a mapping sets the
+ * properties),
  * with time, IP address and referrer.
  */
 function visitorOf(outbound: OutboundEvent, nowMs: number): JsonObject {
-  const { timeMs, visitor } = sentEvent(outbound);
+  const { timeMs } = sentEvent(outbound);
+  const { visitorId, externalId, email } = contactIds(outbound);
   const context = contextOf(outbound);
   const ip = textOf(context['ip']);
   return {
-    cookie: cookieOf(visitor.id),
-    cv_id: textOf(visitor.external_id)?.slice(0, idCharactersMax),
-    ...(outbound.mapped === undefined ? { cv_email: textOf(visitor.email)?.slice(0, idCharactersMax) } : {}),
+    cookie: cookieOf(visitorId),
+    cv_id: externalId?.slice(0, idCharactersMax),
+    ...(mappedProperties(outbound) === undefined ? { cv_email: email?.slice(0, idCharactersMax) } : {}),
     // Woopra refuses future times, and a client's clock may be some minutes ahead.
     timestamp: Math.min(timeMs, nowMs),
     ip: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
