@@ -53,7 +53,7 @@ const erasing = destinationKinds.flatMap(({ descriptor: { id }, prepare, prepare
 );
 
 test.each(erasing)(
-  'erasures: $id is told to delete whom its deliveries identify ($more)',
+  'erasures: $id is asked to delete everyone whom its deliveries identify ($more)',
   ({ id, first, prepared: { accepts, buildRequest } }) => {
     const erased = namesIn(first);
     for (const [name, own] of Object.entries(knownBy)) {
