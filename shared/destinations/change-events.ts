@@ -1,3 +1,4 @@
+import type { JsonObject } from '../runtime/json.ts';
 import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 
 /** Makes a destination receive its events as `change` rewrites them, in all of its functions. */
@@ -14,5 +15,27 @@ export function changeEvents<Prepared extends PreparedDestination>(
     ...(readAnswer && {
       readAnswer: (...[answer, events]: Parameters<typeof readAnswer>) => readAnswer(answer, events.map(change)),
     }),
+  };
+}
+
+/**
+ * The event with `change` applied to its own properties and to the mapped ones. The properties of a mapping that only
+ * renames the event stay the same object as the event's own: `mappedProperties` tells such a mapping by this.
+ */
+export function changeProperties(
+  { resolved, head, mapped, isLimited, consentMode, work }: OutboundEvent,
+  change: (properties: JsonObject) => JsonObject,
+): OutboundEvent {
+  const { event } = resolved;
+  const own = change(event.event_properties);
+  const isOwn = mapped?.properties === event.event_properties;
+  return {
+    resolved: { ...resolved, event: { ...event, event_properties: own } },
+    ...(head && { head }),
+    // `remake` is dropped, because it would rebuild the properties without the change.
+    mapped: mapped && { eventName: mapped.eventName, properties: isOwn ? own : change(mapped.properties) },
+    isLimited,
+    consentMode,
+    work,
   };
 }

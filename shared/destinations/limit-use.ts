@@ -1,6 +1,6 @@
 import type { JsonObject } from '../runtime/json.ts';
-import { changeEvents } from './change-events.ts';
-import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
+import { changeEvents, changeProperties } from './change-events.ts';
+import type { PreparedDestination } from './sdk/destination.ts';
 import { withoutMembers } from './sdk/json.ts';
 import { limitedDataUse } from './sdk/limited-data-use.ts';
 
@@ -9,19 +9,7 @@ import { limitedDataUse } from './sdk/limited-data-use.ts';
  * the event's own `consent` contains. For kinds that declare such fields in `facts`.
  */
 export function withLimitedUse<Prepared extends PreparedDestination>(prepared: Prepared): Prepared {
-  return changeEvents(prepared, (event) => (event.isLimited === true ? limitUse(event) : event));
-}
-
-function limitUse({ resolved, head, mapped, consentMode, work }: OutboundEvent): OutboundEvent {
-  const { event } = resolved;
-  return {
-    resolved: { ...resolved, event: { ...event, event_properties: limited(event.event_properties) } },
-    ...(head && { head }),
-    mapped: mapped && { eventName: mapped.eventName, properties: limited(mapped.properties) },
-    isLimited: true,
-    consentMode,
-    work,
-  };
+  return changeEvents(prepared, (event) => (event.isLimited === true ? changeProperties(event, limited) : event));
 }
 
 const grants: ReadonlySet<string> = new Set(['consent']);
