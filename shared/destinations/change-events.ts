@@ -23,17 +23,26 @@ export function changeEvents<Prepared extends PreparedDestination>(
  * renames the event stay the same object as the event's own: `mappedProperties` tells such a mapping by this.
  */
 export function changeProperties(
-  { resolved, head, mapped, isLimited, consentMode, work }: OutboundEvent,
+  outbound: OutboundEvent,
   change: (properties: JsonObject) => JsonObject,
 ): OutboundEvent {
+  const { resolved, head, mapped, isLimited, consentMode, work, change: earlier } = outbound;
   const { event } = resolved;
   const own = change(event.event_properties);
   const isOwn = mapped?.properties === event.event_properties;
   return {
     resolved: { ...resolved, event: { ...event, event_properties: own } },
     ...(head && { head }),
-    // `remake` is dropped, because it would rebuild the properties without the change.
-    mapped: mapped && { eventName: mapped.eventName, properties: isOwn ? own : change(mapped.properties) },
+    // Most kinds do not read the text, which is created only when it is read.
+    get json() {
+      return outbound.json;
+    },
+    change: earlier === undefined ? change : (properties) => change(earlier(properties)),
+    mapped: mapped && {
+      eventName: mapped.eventName,
+      properties: isOwn ? own : change(mapped.properties),
+      remake: mapped.remake,
+    },
     isLimited,
     consentMode,
     work,

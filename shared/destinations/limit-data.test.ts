@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { compileAllowedData } from '../routing/allowed-data.ts';
+import { compileMappings } from '../routing/mapping/apply-mapping.ts';
 import { withLimitedData } from './limit-data.ts';
 import { destinationKinds, findDestinationKind } from './registry.ts';
 import { UnfitEventError } from './sdk/destination.ts';
@@ -68,6 +69,43 @@ test('allow-list: templates in settings and the body of an HTTP destination cont
   for (const body of bodies) {
     expect(body).toContain('4711');
     expect(body).not.toContain(canary);
+  }
+});
+
+test('allow-list: numbers leave by their digits, by the default payload or a mapping', () => {
+  const limit = compileAllowedData([{ name: '*', properties: ['order_id', 'deep.id', 'list.id'] }]);
+  const http = findDestinationKind('HTTPDestination');
+  if (limit === undefined || http === undefined) throw new Error('the kind is missing');
+  const prepared = withLimitedData(http.prepare({ httpDestinationUrl: 'https://example.com/hook' }), limit);
+  const digits = '23851234567890123';
+  const properties = `{"order_id":${digits},"note":${digits}.0,"deep":{"id":${digits},"note":1.0},"list":[{"id":1.0}]}`;
+  const { event, visitor } = sampleEventFor(http);
+  const json = JSON.stringify({
+    event: { ...event, event_properties: 'here', context: { ref: 'there' } },
+    visitor,
+  })
+    .replace('"here"', properties)
+    .replace('"there"', digits);
+  const resolved = { v: 1 as const, ...(JSON.parse(json) as Pick<OutboundEvent['resolved'], 'event' | 'visitor'>) };
+  const mappingOf = (mappings: readonly { readonly property: string; readonly map: string }[]) => {
+    const rule = { id: 'm', priority: 1, isEnabled: true, logic: null, action: 'send', others: 'omit' };
+    const outcome = compileMappings([{ ...rule, eventName: 'Named', mappings }], undefined)(resolved);
+    if (outcome.kind !== 'send') throw new Error('the mapping does not apply');
+    return outcome;
+  };
+  const allowed = `"event_properties":{"order_id":${digits},"deep":{"id":${digits}},"list":[{"id":1.0}]}`;
+  const ofNote = mappingOf([
+    { property: 'order_id', map: '{{event.event_properties.note}}' },
+    { property: 'total', map: '{{event.event_properties.order_id}}' },
+  ]);
+  for (const [mapped, expected] of [
+    [undefined, allowed],
+    [mappingOf([]), allowed],
+    [ofNote, `"event_properties":{"order_id":${digits}.0}`],
+  ] as const) {
+    const { body } = prepared.buildRequest([{ resolved, json, mapped }], nowMs);
+    expect(body).toContain(expected);
+    expect(body).toContain(`"context":{"ref":${digits}}`);
   }
 });
 

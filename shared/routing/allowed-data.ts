@@ -1,3 +1,4 @@
+import { copyMember } from '../json/exact-numbers.ts';
 import { isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
 
@@ -48,7 +49,7 @@ function compileList(paths: readonly string[]): Limit {
     for (const [name, value] of Object.entries(from)) {
       const limit = inner.get(name);
       if (name === '__proto__') continue;
-      if (named.has(name)) kept[name] = value;
+      if (named.has(name)) copyMember(kept, name, from);
       else if (limit !== undefined && isJsonObject(value)) kept[name] = limit(value);
       else if (limit !== undefined && Array.isArray(value)) {
         kept[name] = value.filter((item) => isJsonObject(item)).map((item) => limit(item));

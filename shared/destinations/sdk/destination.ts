@@ -34,10 +34,14 @@ export type OutboundEvent = {
   /** The head of `resolved`, if it is already parsed, so that reading it need not parse `resolved`. */
   readonly head?: EventHead;
   /**
-   * `{"event": …, "visitor": …}` of `resolved` as stored in the log, if available, so that `resolved`
-   * need not be serialized again.
+   * `{"event": …, "visitor": …}` as stored in the log, if available, so that `resolved` need not be serialized again.
    */
   readonly json?: string | undefined;
+  /**
+   * What was done to the properties in `resolved` and `mapped` since they were read or mapped. `json` and `remake` do
+   * not include it.
+   */
+  readonly change?: ((properties: JsonObject) => JsonObject) | undefined;
   /** Writes the value of `json` as bytes, without creating a string. */
   readonly writeJson?: ((writer: ByteWriter) => void) | undefined;
   /** Name and properties after mapping; undefined if no mapping matches. */

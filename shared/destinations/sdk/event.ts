@@ -234,7 +234,8 @@ function flat(visitor: JsonObject): JsonObject {
  * matches.
  */
 export function eventJson(outbound: OutboundEvent): string {
-  if (outbound.mapped === undefined && outbound.json !== undefined) return outbound.json;
+  const { json, mapped, change } = outbound;
+  if (mapped === undefined && change === undefined && json !== undefined) return json;
   const { event, visitor } = mappedEvent(outbound);
   return stringifyExact({ event, visitor }, event, visitor);
 }
@@ -245,12 +246,14 @@ export function eventJson(outbound: OutboundEvent): string {
  * `parseExact`, if the stored text is available.
  */
 export function mappedEvent(outbound: OutboundEvent): Pick<ResolvedEvent, 'event' | 'visitor'> {
-  const { resolved, json, mapped } = outbound;
+  const { resolved, json, mapped, change } = outbound;
   const exact = json !== undefined && mayHoldExact(json) ? (parseExact(json) as typeof resolved) : undefined;
   const { event, visitor } = exact ?? resolved;
-  if (mapped === undefined) return { event, visitor };
-  const properties = (exact && mapped.remake?.(exact)) ?? mapped.properties;
-  const sent = mergeMembers(event, { event: mapped.eventName, event_properties: properties });
+  if (mapped === undefined && (exact === undefined || change === undefined)) return { event, visitor };
+  const made = exact && (mapped === undefined ? event.event_properties : mapped.remake?.(exact));
+  const properties =
+    made === undefined ? (mapped?.properties ?? event.event_properties) : (change?.(made) ?? made);
+  const sent = mergeMembers(event, { event: mapped?.eventName ?? event.event, event_properties: properties });
   const own = mappedProperties(outbound) === undefined ? undefined : properties['visitor'];
   return {
     event: sent as typeof event,
