@@ -11,7 +11,7 @@ import { headOf } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { sentName } from '../../shared/destinations/event-outcomes.ts';
 import { plannedKind } from '../../shared/destinations/registry.ts';
-import { withLimitedData } from '../../shared/destinations/limit-data.ts';
+import { limitProperties, withLimitedData } from '../../shared/destinations/limit-data.ts';
 import { contentOf } from '../../shared/destinations/sdk/request-content.ts';
 import { compileAllowedData } from '../../shared/routing/allowed-data.ts';
 import { compileDispatchPlan } from '../../shared/routing/dispatch-plan.ts';
@@ -213,7 +213,10 @@ function compileWay(
         consent: limitedBy === undefined ? null : viewConsent(limitedBy.answers),
         ruleId: ruleId ?? null,
         eventName: mapped?.eventName ?? event,
-        properties: mapped === undefined ? null : (limit?.(event, mapped.properties) ?? mapped.properties),
+        properties:
+          mapped === undefined || limit === undefined
+            ? (mapped?.properties ?? null)
+            : limitProperties(limit, event, mapped.properties),
       };
       if (!asked.withRequests) return sent;
       const preview = previewRequest(ready(), { resolved, mapped, isLimited, consentMode }, asked.nowMs);

@@ -132,9 +132,38 @@ test('privacy report: if no rule always applies, the default payload is sent as 
     '* * omitted allow-list',
     '$* * plain -',
     'Lead ssn omitted rule no ssn',
-    'Lead email omitted allow-list',
+    'Lead email redacted allow-list',
     'Lead plan plain -',
     'Lead * omitted allow-list',
+  ]);
+});
+
+test('privacy report: an override of the visitor that the allow-list does not have is redacted', () => {
+  const rows = [
+    { property: 'visitor.email', map: '{{visitor.email}}', modification: 'HashedNormalized' },
+    { property: 'visitor.first_name', map: '{{visitor.first_name}}', modification: 'Null' },
+    { property: 'visitor.plan', map: '{{visitor.plan}}' },
+    { property: 'phone', map: '{{visitor.phone_number}}' },
+    { property: 'city', map: '{{visitor.city}}' },
+    { property: 'deep.note', map: '', modification: 'Null' },
+    { property: 'value', map: '{{event.event_properties.value}}' },
+  ];
+  const report = privacyReport(
+    snapshot({
+      destinations: [destination()],
+      mappings: [mapping({ mappings: rows })],
+      allowedEvents: [{ name: 'Lead', destinationIds: ['d1'] }],
+      externalAllowedEventData: [{ name: '*', properties: ['value'] }],
+    }),
+  );
+  expect(short(report).slice(0, rows.length)).toEqual([
+    'Lead visitor.email redacted allow-list',
+    'Lead visitor.first_name redacted Null',
+    'Lead visitor.plan omitted allow-list',
+    'Lead phone redacted allow-list',
+    'Lead city omitted allow-list',
+    'Lead deep.note omitted allow-list',
+    'Lead value plain None',
   ]);
 });
 

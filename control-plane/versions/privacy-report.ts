@@ -1,5 +1,6 @@
 import { destinationLabel } from '../../shared/collections/kind-labels.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
+import { unlistedAs } from '../../shared/destinations/limit-data.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { csvLines } from '../api/csv.ts';
@@ -153,10 +154,10 @@ function ruleProperties(snapshot: Known, rule: JsonObject, event: string, isCond
   const allowed = allowedProperties(snapshot, event);
   const named = rows.map((row): Property => {
     const property = String(row['property']);
-    if (allowed !== undefined && !isAllowed(allowed, property)) {
-      return { property, treatment: 'omitted', by: 'allow-list', isConditional };
-    }
     const modification = textOf(row['modification']) ?? 'None';
+    // The list removes no null of the event or of its visitor.
+    const isNull = modification === 'Null' && /^(?:visitor\.)?[^.]+$/.test(property);
+    if (allowed !== undefined && !isAllowed(allowed, property) && !isNull) return unlisted(property, isConditional);
     return { property, treatment: treatmentOf(modification), by: modification, isConditional };
   });
   if (rule['others'] === 'keep') return [...named, ...ownProperties(snapshot, event, isConditional)];
@@ -173,8 +174,8 @@ function ownProperties(snapshot: Known, event: string, isConditional: boolean): 
     .flatMap((one) => listOf(one['properties']).map((property) => String(property['name'])));
   const names = [...new Set([...known, ...(allowed ?? []), ...snapshot.seen])].filter((name) => !planned.has(name));
   const own = names.map((property): Property => {
-    const isOut = allowed === undefined || isAllowed(allowed, property);
-    return { property, treatment: isOut ? 'plain' : 'omitted', by: isOut ? undefined : 'allow-list', isConditional };
+    if (allowed !== undefined && !isAllowed(allowed, property)) return unlisted(property, isConditional);
+    return { property, treatment: 'plain', by: undefined, isConditional };
   });
   const rest: Property = {
     property: '*',
@@ -184,6 +185,14 @@ function ownProperties(snapshot: Known, event: string, isConditional: boolean): 
   };
   return [...plan, ...own, rest];
 }
+
+/** A property that the allow-list does not have. */
+const unlisted = (property: string, isConditional: boolean): Property => ({
+  property,
+  treatment: unlistedAs(property) === 'null' ? 'redacted' : 'omitted',
+  by: 'allow-list',
+  isConditional,
+});
 
 /** Properties that a rule of the tracking plan forbids and omits or redacts before anything is sent. */
 function planProperties(snapshot: Snapshot, event: string, isConditional: boolean): readonly Property[] {

@@ -109,6 +109,42 @@ test('allow-list: numbers leave by their digits, by the default payload or a map
   }
 });
 
+const withheldAll = { email: null, first_name: null, external_id: null };
+
+test.each<[string, object, object | undefined]>([
+  ['a mapping withholds', {}, { visitor: withheldAll }],
+  ['a mapping hashes', {}, { visitor: { email: 'e'.repeat(64), first_name: 'f'.repeat(64), external_id: 'x' } }],
+  ['a mapping withholds by properties of the event', {}, withheldAll],
+  ['the event withholds', { visitor: withheldAll }, undefined],
+  ['the event withholds by its own properties', withheldAll, undefined],
+])('allow-list: what %s of the visitor is not replaced by what is known', (_name, own, properties) => {
+  const limit = compileAllowedData([{ name: '*', properties: ['order_id', 'value', 'currency'] }]);
+  const kind = findDestinationKind('Facebook');
+  if (limit === undefined || kind === undefined) throw new Error('the kind is missing');
+  const sample = sampleEventFor(kind);
+  const event_properties = { ...sample.event.event_properties, ...own };
+  const resolved = { ...sample, event: { ...sample.event, event_properties } };
+  const mapped = properties && { eventName: 'Purchase', properties: { ...event_properties, ...properties } };
+  const body = sent(withLimitedData(kind.prepare(kind.exampleSettings), limit), { resolved, mapped });
+  expect(body).toContain('"value":42.5');
+  expect(body).not.toMatch(/"(?:em|fn|external_id)":/);
+});
+
+test('allow-list: Klaviyo gets no address that a mapping withholds, and one that is listed', () => {
+  const kind = findDestinationKind('Klaviyo');
+  if (kind === undefined) throw new Error('the kind is missing');
+  const resolved = sampleEventFor(kind);
+  const saidWith = (properties: readonly string[], email: string | null): string => {
+    const limit = compileAllowedData([{ name: '*', properties }]);
+    if (limit === undefined) throw new Error('nothing is limited');
+    const mapped = { eventName: 'Bought', properties: { value: 1, visitor: { email } } };
+    return sent(withLimitedData(kind.prepare(kind.exampleSettings), limit), { resolved, mapped });
+  };
+  expect(saidWith(['value'], null)).not.toContain('ada@example.com');
+  expect(saidWith(['value'], 'other@example.com')).not.toMatch(/(?:ada|other)@example\.com/);
+  expect(saidWith(['value', 'visitor.email'], 'other@example.com')).toContain('"email":"other@example.com"');
+});
+
 test('allow-list: without an allow-list, most kinds send the property that these tests exclude', () => {
   const sending = destinationKinds.filter((kind) => {
     const event = eventFor(kind);

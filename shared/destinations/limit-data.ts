@@ -1,6 +1,10 @@
+import { mergeMembers } from '../json/exact-numbers.ts';
 import type { LimitData } from '../routing/allowed-data.ts';
+import { isJsonObject } from '../runtime/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { changeEvents, changeProperties } from './change-events.ts';
 import type { PreparedDestination } from './sdk/destination.ts';
+import { overridesInEvent, overridesInVisitor } from './sdk/person.ts';
 
 /**
  * Removes the properties that may not be sent, before the destination reads the event. Applies to the
@@ -10,6 +14,37 @@ export function withLimitedData<Prepared extends PreparedDestination>(prepared: 
   return changeEvents(prepared, (event) => {
     // The limit depends on the event's own name, even if a mapping renames it.
     const name = event.resolved.event.event;
-    return changeProperties(event, (properties) => limit(name, properties));
+    return changeProperties(event, (properties) => limitProperties(limit, name, properties));
   });
+}
+
+/**
+ * The properties of an event that may be sent. A property that overrides what is known of the visitor is null if the
+ * list does not have it, and a null remains: without it, the kind would read the value that the override hides.
+ */
+export function limitProperties(limit: LimitData, eventName: string, properties: JsonObject): JsonObject {
+  const kept = limit(eventName, properties);
+  if (kept === properties) return properties;
+  const { visitor } = properties;
+  const keptVisitor = isJsonObject(kept['visitor']) ? kept['visitor'] : {};
+  const withheld = isJsonObject(visitor) ? nullsFor(visitor, keptVisitor, overridesInVisitor) : {};
+  return mergeMembers(
+    kept,
+    nullsFor(properties, kept, overridesInEvent),
+    Object.keys(withheld).length === 0 ? undefined : { visitor: mergeMembers(keptVisitor, withheld) },
+  );
+}
+
+function nullsFor(from: JsonObject, kept: JsonObject, overrides: ReadonlySet<string>): JsonObject {
+  const names = Object.keys(from).filter(
+    (name) => !Object.hasOwn(kept, name) && name !== '__proto__' && (from[name] === null || overrides.has(name)),
+  );
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+/** How `limitProperties` sends a property that the list does not have; `a.b` is a property within an object. */
+export function unlistedAs(property: string): 'null' | 'omitted' {
+  const own = /^visitor\.(.+)$/.exec(property)?.[1];
+  const isOverride = own === undefined ? overridesInEvent.has(property) : overridesInVisitor.has(own);
+  return isOverride ? 'null' : 'omitted';
 }

@@ -77,6 +77,14 @@ const isOfPersonsOnly: ReadonlySet<string> = new Set<keyof typeof namesOf>([
   'externalId',
 ]);
 
+/** The names under which the object `visitor` in an event's properties overrides what is known of the visitor. */
+export const overridesInVisitor: ReadonlySet<string> = new Set(keys.flatMap((key) => namesOf[key]));
+
+/** The names under which a property of the event itself does. */
+export const overridesInEvent: ReadonlySet<string> = new Set(
+  keys.flatMap((key) => (isOfPersonsOnly.has(key) ? namesOf[key] : [])),
+);
+
 function datumOf(value: unknown): string | undefined {
   const text = textForm(value)?.trim();
   return text === '' ? undefined : text;
