@@ -138,7 +138,7 @@ test('privacy report: if no rule always applies, the default payload is sent as 
   ]);
 });
 
-test('privacy report: an override of the visitor that the allow-list does not have is redacted', () => {
+test('privacy report: unlisted overrides of the visitor are redacted, limited use and denials are not omitted', () => {
   const rows = [
     { property: 'visitor.email', map: '{{visitor.email}}', modification: 'HashedNormalized' },
     { property: 'visitor.first_name', map: '{{visitor.first_name}}', modification: 'Null' },
@@ -146,6 +146,8 @@ test('privacy report: an override of the visitor that the allow-list does not ha
     { property: 'phone', map: '{{visitor.phone_number}}' },
     { property: 'city', map: '{{visitor.city}}' },
     { property: 'deep.note', map: '', modification: 'Null' },
+    { property: 'limited_data_use', map: 'true' },
+    { property: 'consent.ad_user_data', map: 'DENIED' },
     { property: 'value', map: '{{event.event_properties.value}}' },
   ];
   const report = privacyReport(
@@ -163,6 +165,8 @@ test('privacy report: an override of the visitor that the allow-list does not ha
     'Lead phone redacted allow-list',
     'Lead city omitted allow-list',
     'Lead deep.note omitted allow-list',
+    'Lead limited_data_use plain -',
+    'Lead consent.ad_user_data reduced allow-list',
     'Lead value plain None',
   ]);
 });

@@ -187,12 +187,11 @@ function ownProperties(snapshot: Known, event: string, isConditional: boolean): 
 }
 
 /** A property that the allow-list does not have. */
-const unlisted = (property: string, isConditional: boolean): Property => ({
-  property,
-  treatment: unlistedAs(property) === 'null' ? 'redacted' : 'omitted',
-  by: 'allow-list',
-  isConditional,
-});
+function unlisted(property: string, isConditional: boolean): Property {
+  const sent = unlistedAs(property);
+  const treatment = sent === 'null' ? 'redacted' : sent;
+  return { property, treatment, by: treatment === 'plain' ? undefined : 'allow-list', isConditional };
+}
 
 /** Properties that a rule of the tracking plan forbids and omits or redacts before anything is sent. */
 function planProperties(snapshot: Snapshot, event: string, isConditional: boolean): readonly Property[] {

@@ -4,6 +4,7 @@ import { isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { changeEvents, changeProperties } from './change-events.ts';
 import type { PreparedDestination } from './sdk/destination.ts';
+import { limitedDataUse } from './sdk/limited-data-use.ts';
 import { overridesInEvent, overridesInVisitor } from './sdk/person.ts';
 
 /**
@@ -20,19 +21,28 @@ export function withLimitedData<Prepared extends PreparedDestination>(prepared: 
 
 /**
  * The properties of an event that may be sent. A property that overrides what is known of the visitor is null if the
- * list does not have it, and a null remains: without it, the kind would read the value that the override hides.
+ * list does not have it, and a null remains: without it, the kind would read the value that the override hides. Limited
+ * use and denials of consent remain too.
  */
 export function limitProperties(limit: LimitData, eventName: string, properties: JsonObject): JsonObject {
   const kept = limit(eventName, properties);
   if (kept === properties) return properties;
-  const { visitor } = properties;
+  const { visitor, consent, [limitedDataUse]: limitedUse } = properties;
   const keptVisitor = isJsonObject(kept['visitor']) ? kept['visitor'] : {};
   const withheld = isJsonObject(visitor) ? nullsFor(visitor, keptVisitor, overridesInVisitor) : {};
   return mergeMembers(
     kept,
     nullsFor(properties, kept, overridesInEvent),
     Object.keys(withheld).length === 0 ? undefined : { visitor: mergeMembers(keptVisitor, withheld) },
+    limitedUse === undefined ? undefined : { [limitedDataUse]: limitedUse },
+    isJsonObject(consent) ? withDenials(kept, consent) : undefined,
   );
+}
+
+function withDenials({ consent: kept }: JsonObject, consent: JsonObject): JsonObject | undefined {
+  const denials = Object.entries(consent).filter(([, word]) => word === 'DENIED');
+  if (denials.length === 0) return undefined;
+  return { consent: mergeMembers(isJsonObject(kept) ? kept : {}, Object.fromEntries(denials)) };
 }
 
 function nullsFor(from: JsonObject, kept: JsonObject, overrides: ReadonlySet<string>): JsonObject {
@@ -43,8 +53,9 @@ function nullsFor(from: JsonObject, kept: JsonObject, overrides: ReadonlySet<str
 }
 
 /** How `limitProperties` sends a property that the list does not have; `a.b` is a property within an object. */
-export function unlistedAs(property: string): 'null' | 'omitted' {
-  const own = /^visitor\.(.+)$/.exec(property)?.[1];
-  const isOverride = own === undefined ? overridesInEvent.has(property) : overridesInVisitor.has(own);
-  return isOverride ? 'null' : 'omitted';
+export function unlistedAs(property: string): 'plain' | 'reduced' | 'null' | 'omitted' {
+  if (property === limitedDataUse) return 'plain';
+  const [, holder, name = ''] = /^(?:(visitor|consent)\.)?(.+)$/.exec(property) ?? [];
+  if (holder === 'consent' || property === 'consent') return 'reduced';
+  return (holder === 'visitor' ? overridesInVisitor : overridesInEvent).has(name) ? 'null' : 'omitted';
 }

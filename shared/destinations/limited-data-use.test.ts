@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ConsentMode } from '../contracts/events/consent-words.ts';
+import { compileAllowedData } from '../routing/allowed-data.ts';
 import { withLimitedData } from './limit-data.ts';
 import { destinationKinds, findDestinationKind } from './registry.ts';
-import type { OutboundEvent } from './sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 import { limitedDataUse } from './sdk/limited-data-use.ts';
 import { sampleVisit } from './testing/sample-visit.ts';
 
@@ -201,15 +202,54 @@ test('onOptOut: an allow-list of properties does not remove the mark that an eve
   expect(body).toContain('"limited_data_use":true');
 });
 
+const withAllowList = (prepared: PreparedDestination): PreparedDestination => {
+  const limit = compileAllowedData([{ name: '*', properties: ['order_id', 'value', 'currency'] }]);
+  if (limit === undefined) throw new Error('nothing is limited');
+  return withLimitedData(prepared, limit);
+};
+
+test.each(Object.entries(words))('limited data use: an allow-list does not keep it from %s', (id, expected) => {
+  const { said } = preparedKind(id, {}, withAllowList);
+  for (const word of expected) expect(said(limited())).toContain(word);
+});
+
+test.each([...passedOver, 'LinkedInAdsCAPI', 'ViantCAPI', 'XAds'])(
+  'limited data use: an allow-list does not let %s have the event',
+  (id) => {
+    expect(preparedKind(id, {}, withAllowList).accepts(limited())).toBe(false);
+  },
+);
+
+test.each([
+  ['GA4MeasurementProtocol', { ad_user_data: 'DENIED' }, '"consent":{"ad_user_data":"DENIED"}'],
+  ['Google', { ad_user_data: 'DENIED' }, '"adUserData":"CONSENT_DENIED"'],
+  ['BingAds', { ad_storage: 'DENIED' }, '"adStorageConsent":"D"'],
+  ['AmazonDSP', { amzn_user_data: 'DENIED' }, '"amznUserData":"DENIED"'],
+])('consent: an allow-list does not keep a denial from %s', (id, denial, text) => {
+  const event = visit({ consent: { ad_personalization: 'GRANTED', amzn_ad_storage: 'GRANTED', ...denial } });
+  expect(preparedKind(id, {}, withAllowList).said(event)).toContain(text);
+});
+
+test.each([null, '', ' '])('limited data use: %j of an event leaves that of the visitor’s consent', (absent) => {
+  const { said } = preparedKind('TikTok');
+  expect(said(visit({ [limitedDataUse]: absent }, { consent: { [limitedDataUse]: true } }))).toContain(
+    '"limited_data_use":true',
+  );
+});
+
 function kindOf(id: string) {
   const kind = findDestinationKind(id);
   if (kind === undefined) throw new Error(`there is no kind ${id}`);
   return kind;
 }
 
-function preparedKind(id: string, settings: Readonly<Record<string, unknown>> = {}) {
+function preparedKind(
+  id: string,
+  settings: Readonly<Record<string, unknown>> = {},
+  wrap: (prepared: PreparedDestination) => PreparedDestination = (prepared) => prepared,
+) {
   const kind = kindOf(id);
-  const { accepts, buildRequest } = kind.prepare({ ...kind.exampleSettings, ...settings });
+  const { accepts, buildRequest } = wrap(kind.prepare({ ...kind.exampleSettings, ...settings }));
   return {
     accepts: (event: OutboundEvent) => accepts?.(event) ?? true,
     said(event: OutboundEvent): string {

@@ -240,6 +240,10 @@ function consentOf(event: SentEvent): JsonObject | undefined {
   const isStatus = (value: unknown): boolean => value === 'GRANTED' || value === 'DENIED';
   const [storage, user] = [said['amzn_ad_storage'], said['amzn_user_data']];
   if (isStatus(storage) && isStatus(user)) return { amazonConsent: { amznAdStorage: storage, amznUserData: user } };
+  // Amazon requires both, and one denial must not be lost.
+  if (storage === 'DENIED' || user === 'DENIED') {
+    return { amazonConsent: { amznAdStorage: 'DENIED', amznUserData: 'DENIED' } };
+  }
   const tcf = textOf(said['tcf']);
   if (tcf !== undefined) return { tcf };
   const gpp = textOf(said['gpp']);

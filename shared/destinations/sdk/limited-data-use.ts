@@ -16,7 +16,8 @@ import { knownPerson } from './person.ts';
 export function isLimited({ properties, visitor }: SentEvent): boolean {
   const given = properties[limitedDataUse];
   const { consent } = visitor;
-  return isYes(given === undefined && isJsonObject(consent) ? consent[limitedDataUse] : given);
+  const isAbsent = given === undefined || given === null || (typeof given === 'string' && given.trim() === '');
+  return isYes(isAbsent && isJsonObject(consent) ? consent[limitedDataUse] : given);
 }
 
 /**
