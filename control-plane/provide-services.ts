@@ -29,6 +29,7 @@ export type ServiceParts = {
   readonly followers: LogFollowers;
   readonly eventStreams: EventStreams;
   readonly logger: Logger;
+  leading(): boolean;
 };
 
 /** The services that the metrics page measures. */
@@ -40,7 +41,7 @@ export type ProvidedServices = {
 /** Provides the services that endpoints use, except publishing. */
 export function provideServices(
   env: ControlPlaneEnv,
-  { core, logBuckets, followers, eventStreams, logger }: ServiceParts,
+  { core, logBuckets, followers, eventStreams, logger, leading }: ServiceParts,
   services: Services,
   scope: Scope,
 ): ProvidedServices {
@@ -64,6 +65,11 @@ export function provideServices(
   const tokens = createBucketTokens(() => logBuckets.buckets.tokens, secretBox);
   return {
     destinationTests: provideDestinations(env, tokens, services, scope),
-    erasureForwarding: provideErasures(env, { connection, pool, secretBox, tokens, logger, now }, services, scope),
+    erasureForwarding: provideErasures(
+      env,
+      { connection, pool, secretBox, tokens, logger, leading, now },
+      services,
+      scope,
+    ),
   };
 }

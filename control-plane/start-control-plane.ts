@@ -51,7 +51,7 @@ export async function startControlPlane(env: ControlPlaneEnv, logger: Logger, sc
   const eventStreams = createEventStreams(readEventStreamSettings(env));
   // The HTTP server waits for open answers, so event streams end first.
   scope.use('event streams', eventStreams, (one) => one.stop(), { endsBefore: 'http' });
-  const serviceParts = { core, logBuckets, followers, eventStreams, logger };
+  const serviceParts = { core, logBuckets, followers, eventStreams, logger, leading };
   const provided = provideServices(env, serviceParts, services, scope);
   const experiments = openExperiments(env, { plans, pool: databases.assignments, logBuckets }, now);
   const { service } = experiments;

@@ -1,13 +1,14 @@
 import type { PoolClient, Pool } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
-import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts';
+import { announceNotices, noticesOfErasure } from '../../shared/nats/erasures/announce-erasure.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { signCertificate } from '../../shared/contracts/erasure-certificate.ts';
 import type { SignedCertificate } from '../../shared/contracts/erasure-certificate.ts';
 import type { AnnouncedErasure, ForwardedErasure } from '../../shared/visitors/erase-visitor.ts';
 import { forwardErasureRecord, selectErasureRecord } from '../../shared/visitors/erasure-records.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { defineService } from '../api/services.ts';
 import { unavailable } from '../api/api-error.ts';
 import { accountSigner } from './account-keys.ts';
@@ -15,12 +16,16 @@ import { certificateOf } from './certificate.ts';
 import type { RetentionLimits } from './certificate.ts';
 import type { ErasureSettings } from './erasure-settings.ts';
 import { sealSubject } from './erasure-subject.ts';
+import { keepNotices } from './erasure-notices.ts';
 import { insertTargets, selectTargets } from './erasure-targets.ts';
 
 /** Effects of an erasure in addition to deleting rows. */
 export type ErasureService = {
-  /** Announces one erasure to all senders of events, through the log. Throws a 503 if the log does not store it. */
-  announcer(accountId: string): (erasure: AnnouncedErasure) => Promise<void>;
+  /**
+   * Announces one erasure to all senders of events, through the log, and keeps its notices in the database. Throws a
+   * 503 if the log does not store it.
+   */
+  announcer(accountId: string): (erasure: AnnouncedErasure, db: Queryable) => Promise<void>;
   /** Stores which destinations have to delete the visitor, within the transaction of the erasure. */
   forward(client: PoolClient, accountId: string, erasure: ForwardedErasure): Promise<void>;
   /** The current state of an erasure, signed with the account's key; undefined if there is no such erasure. */
@@ -46,14 +51,11 @@ export function createErasureService(parts: ErasureParts): ErasureService {
   return {
     announcer(accountId) {
       const id = uuidv7();
-      return async ({ ids, atMs, isAhead }) => {
-        try {
-          await announceErasure(connection, { id, accountId, visitorIds: ids, atMs, isAhead });
-        } catch (error) {
-          const failure = unavailable('the log cannot be reached or is busy, and nothing was erased: try again');
-          failure.cause = error;
-          throw failure;
-        }
+      return async ({ ids: visitorIds, atMs, isAhead }, db) => {
+        const made = await noticesOfErasure(connection, { id, accountId, visitorIds, atMs, isAhead }).catch(refused);
+        // First, so that a process that ends in between leaves notices that are announced again.
+        await keepNotices(db, accountId, made, now().getTime());
+        await announceNotices(connection, accountId, made.notices).catch(refused);
       };
     },
     async forward(client, accountId, { erasureId, requestedAtMs, person }) {
@@ -77,4 +79,10 @@ export function createErasureService(parts: ErasureParts): ErasureService {
         'the time of an erasure was not stored: events of the visitor are dropped for one more minute',
       ),
   };
+}
+
+function refused(cause: unknown): never {
+  const failure = unavailable('the log cannot be reached or is busy, and nothing was erased: try again');
+  failure.cause = cause;
+  throw failure;
 }

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { client as logClient } from '../../shared/nats/connection/client.ts';
+import { followErasures } from '../../shared/nats/erasures/follow-erasures.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
@@ -97,4 +100,30 @@ test('erasures: each operation needs its scope', async () => {
     [403, 200],
     [403, 403],
   ]);
+});
+
+test('erasures: a log restored from an older copy learns of the people erased since', async () => {
+  const client = await plane.newAccount();
+  await addVisitor(client, 'ann');
+  const { jsm } = plane.log[logClient];
+  const { config: copy } = await jsm.streams.info(streams.erasures);
+  const receivedAtMs = Date.now();
+  expect((await client.delete('/visitors/ann')).status).toBe(200);
+  // The copy is from before the erasure: the same stream, with the same key, without its notices.
+  await jsm.streams.delete(streams.erasures);
+  await jsm.streams.add(copy);
+  const followed = followErasures({ connection: plane.log, onError: (error) => expect.unreachable(String(error)) });
+  const isErased = (visitorId: string): boolean => followed.isErased(client.accountId, { visitorId, receivedAtMs });
+  try {
+    await expect.poll(() => isErased('ann'), { timeout: 20_000 }).toBe(true);
+    expect(isErased('bob')).toBe(false);
+    // What is received after the erasure is sent.
+    const later = { visitorId: 'ann', receivedAtMs: Date.now() + 61_000 };
+    expect(followed.isErased(client.accountId, later)).toBe(false);
+    const { state } = await jsm.streams.info(streams.erasures);
+    const kept = await pool.query('select from erasure_notices where account_id = $1', [client.accountId]);
+    expect([kept.rowCount, state.messages > 0]).toEqual([1, true]);
+  } finally {
+    await followed.stop();
+  }
 });

@@ -13,6 +13,7 @@ import { readErasureSettings } from './erasure-settings.ts';
 import { createErasureService, erasures } from './erasure-service.ts';
 import { startForwarding } from './forward-erasures.ts';
 import type { ErasureForwarding } from './forward-erasures.ts';
+import { repeatNotices } from './repeat-notices.ts';
 
 type ErasureVariables = Parameters<typeof readEgressRanges>[0] &
   Parameters<typeof readErasureSettings>[0] &
@@ -26,6 +27,7 @@ export type ErasureProviders = {
   /** The token source that the pipeline uses too, because a refresh token may be valid for a single use. */
   readonly tokens: TokenSource;
   readonly logger: Logger;
+  leading(): boolean;
   now(): Date;
 };
 
@@ -33,13 +35,15 @@ const requestTimeoutMs = 20_000;
 
 export function provideErasures(
   env: ErasureVariables,
-  { connection, pool, secretBox, tokens, logger, now }: ErasureProviders,
+  { connection, pool, secretBox, tokens, logger, leading, now }: ErasureProviders,
   services: Services,
   scope: Scope,
 ): ErasureForwarding {
   const settings = readErasureSettings(env);
   const limits = { ...readHistorySettings(env), deadLetterMs: readTopologySettings(env).deadLetterAgeMs };
   services.provide(erasures, createErasureService({ connection, pool, secretBox, settings, limits, logger, now }));
+  const repeating = repeatNotices({ pool, connection, logger, leading, now });
+  scope.use('notices of erasures', repeating, (one) => one.stop());
   const egress = readEgressRanges(env);
   const rules = createEgressRules(egress.allowed, egress.denied);
   const senderLimits = {

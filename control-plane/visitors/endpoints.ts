@@ -130,7 +130,7 @@ export const visitorEndpoints = [
         {
           now: () => now().getTime(),
           async announce(erasure, db) {
-            await announce(erasure);
+            await announce(erasure, db);
             // Before the visitor's rows are deleted: a second try could not find the visitor's events in quarantine
             // without them.
             if (erasure.isAhead) await quarantine.erase(db, accountId, erasure.identifiers);

@@ -97,6 +97,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'consume/unfinished-messages.ts',
     'erasures/announce-erasure.ts',
     'erasures/announce-withdrawals.ts',
+    'erasures/announced-erasures.ts',
     'erasures/follow-erasures.ts',
     'messages/delete-dead-letters.ts',
     'messages/list-dead-letters.ts',

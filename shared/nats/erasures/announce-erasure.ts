@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { encodeErasureNotice, hashedVisitor, visitorsPerNotice } from '../../contracts/erasure-notice.ts';
+import type { ErasureNotice } from '../../contracts/erasure-notice.ts';
 import { erasuresSubject } from '../../contracts/subjects.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { publishWithRetry } from '../publish/publisher.ts';
@@ -19,17 +20,42 @@ export type AnnouncedErasure = {
 const attemptsMax = 3;
 const timeoutMs = 2_000;
 
+/** The notices of an erasure, and the id of the key of their hashes. */
+export type ErasureNotices = { readonly keyId: string; readonly notices: readonly ErasureNotice[] };
+
 /** Announces an erasure in the log: every sender applies it within a second. Throws if the log refuses it. */
-export async function announceErasure(
+export async function announceErasure(connection: LogConnection, erasure: AnnouncedErasure): Promise<void> {
+  const { notices } = await noticesOfErasure(connection, erasure);
+  await announceNotices(connection, erasure.accountId, notices);
+}
+
+export async function noticesOfErasure(
   connection: LogConnection,
   { id, accountId, visitorIds, atMs, isAhead }: AnnouncedErasure,
-): Promise<void> {
+): Promise<ErasureNotices> {
   const { key } = await readErasuresState(connection);
   const hashes = visitorIds.map((visitorId) => hashedVisitor(key, accountId, visitorId));
-  for (let from = 0; from < hashes.length; from += visitorsPerNotice) {
-    const visitors = hashes.slice(from, from + visitorsPerNotice);
-    const payload = encodeErasureNotice({ v: 1, id, atMs, ...(isAhead ? { isAhead } : {}), visitors });
-    const message = { subject: erasuresSubject(accountId), payload, msgId: randomUUID() };
+  const notices = Array.from({ length: Math.ceil(hashes.length / visitorsPerNotice) }, (_, part): ErasureNotice => {
+    const visitors = hashes.slice(part * visitorsPerNotice, (part + 1) * visitorsPerNotice);
+    return { v: 1, id, atMs, ...(isAhead ? { isAhead } : {}), visitors };
+  });
+  return { keyId: keyIdOf(key), notices };
+}
+
+export async function announceNotices(
+  connection: LogConnection,
+  accountId: string,
+  notices: readonly ErasureNotice[],
+): Promise<void> {
+  for (const notice of notices) {
+    const message = {
+      subject: erasuresSubject(accountId),
+      payload: encodeErasureNotice(notice),
+      msgId: randomUUID(),
+    };
     await publishWithRetry(connection, message, { attemptsMax, timeoutMs });
   }
 }
+
+/** Distinguishes a stream's key from the key of a stream that was created again, without showing it. */
+export const keyIdOf = (key: Buffer): string => createHash('sha256').update(key).digest('base64url');

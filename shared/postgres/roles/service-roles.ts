@@ -25,6 +25,7 @@ export const serviceRights = {
     erasure_destinations: ['select', 'insert', 'update'],
     // A function with the owner's rights computes hashes with these keys.
     erasure_keys: [],
+    erasure_notices: all,
     erasure_records: ['select', 'insert', 'update'],
     erasures: all,
     event_outcomes: read,
