@@ -38,11 +38,16 @@ function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, {
     definition.kind === 'counter'
       ? stats.totals(kind, stat as CounterOf<WorkerKind>)
       : stats.values(kind, stat as GaugeOf<WorkerKind>);
+  type Shown = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+  const readShown = (stat: string, definition: MetricDefinition): Shown => {
+    const values = read(stat, definition);
+    const combine = combining(definition);
+    if (label === undefined) return [[{}, [...values.values()].reduce(combine, 0)]];
+    return [...byLabel(label, values, shown, combine)].map(([key, value]) => [{ [label]: key }, value]);
+  };
   for (const [stat, definition] of Object.entries(metrics.byStat)) {
     page.show(definition, (add) => {
-      const values = read(stat, definition);
-      if (label === undefined) add(sum(values.values()), {});
-      else for (const [key, value] of byLabel(label, values, shown)) add(value, { [label]: key });
+      for (const [labels, value] of readShown(stat, definition)) add(value, labels);
     });
   }
   for (const [stat, definition] of Object.entries(metrics.byAccount)) {
@@ -54,18 +59,15 @@ function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, {
   for (const [stat, { definition, label: own }] of metrics.byName) {
     page.show(definition, (add) => {
       for (const name of stats.namesOf(kind, stat)) {
-        const values = read(`${stat}:${name}`, definition);
-        if (label === undefined) add(sum(values.values()), { [own]: name });
-        else for (const [key, value] of byLabel(label, values, shown)) add(value, { [label]: key, [own]: name });
+        const values = readShown(`${stat}:${name}`, definition);
+        for (const [labels, value] of values) add(value, { ...labels, [own]: name });
       }
     });
   }
   for (const { definition, label: own, stats: statOf } of metrics.families) {
     page.show(definition, (add) => {
       for (const [ownValue, stat] of statOf) {
-        const values = read(stat, definition);
-        if (label === undefined) add(sum(values.values()), { [own]: ownValue });
-        else for (const [key, value] of byLabel(label, values, shown)) add(value, { [label]: key, [own]: ownValue });
+        for (const [labels, value] of readShown(stat, definition)) add(value, { ...labels, [own]: ownValue });
       }
     });
   }
@@ -76,14 +78,21 @@ function byLabel(
   label: NonNullable<AnyWorker['label']>,
   values: ReadonlyMap<string, number>,
   { labelOf }: ShownDestinations,
+  combine: Combine,
 ): ReadonlyMap<string, number> {
   switch (label) {
     case 'partition':
       return values;
     case 'destination_id':
-      return combineBy(values, labelOf, plus);
+      return combineBy(values, labelOf, combine);
   }
 }
+
+type Combine = (a: number, b: number) => number;
+
+/** Ages and lags are not added up: the longest one counts. */
+const combining = ({ kind, name }: MetricDefinition): Combine =>
+  kind === 'gauge' && name.endsWith('_seconds') ? Math.max : plus;
 
 /** Number of series that a destination with a label of its own has. */
 function seriesOfDestination(): number {

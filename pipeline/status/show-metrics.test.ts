@@ -168,3 +168,17 @@ test('metrics: destinations beyond the limit are counted in one sum, and that su
   expect(text).toMatch(/^sluice_metrics_series_dropped_total [1-9]/m);
   expect(text).not.toContain('destination_id="b"');
 });
+
+test('metrics: of destinations beyond the limit the oldest age is shown, and the number of open breakers', async () => {
+  const { stats, page } = rig(http('a', 'b', 'c', 'd'), 1);
+  const late = (key: string, age: number): ActorFigures<'dispatcher'> => ({
+    kind: 'dispatcher',
+    key,
+    stats: { ...createDispatcherCounts(), undelivered_age_seconds: age, breaker_open: 1 },
+  });
+  stats.reported(0, report([late('a', 90), late('b', 20), late('c', 25), late('d', 21)]));
+  const text = await page.text();
+  expect(text).toContain('sluice_dispatcher_undelivered_age_seconds{destination_id="a"} 90\n');
+  expect(text).toContain('sluice_dispatcher_undelivered_age_seconds{destination_id="_other"} 25\n');
+  expect(text).toContain('sluice_dispatcher_breaker_open{destination_id="_other"} 3\n');
+});
