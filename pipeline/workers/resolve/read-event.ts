@@ -2,6 +2,7 @@ import { mergeMembers, stringifyExact } from '../../../shared/json/exact-numbers
 import { consentMarks, readOwnConsent } from '../../../shared/contracts/events/consent-words.ts';
 import type { ConsentWords } from '../../../shared/contracts/events/consent-words.ts';
 import type { Envelope, EnvelopeBody } from '../../../shared/contracts/events/envelope.ts';
+import { integrationOptions, integrationsMax } from '../../../shared/contracts/events/integration-options.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { integrationsKey, senderKey } from '../../../shared/contracts/events/resolved-event.ts';
 import type { Integrations } from '../../../shared/contracts/events/resolved-event.ts';
@@ -86,24 +87,6 @@ function readIntegrations(given: unknown): Integrations | undefined {
   const keeps = all === false || said.some(([, wanted]) => !wanted);
   return keeps ? Object.fromEntries(said) : undefined;
 }
-
-/**
- * The sender's options for single destinations, in the form of Segment's and RudderStack's libraries. They are kept in
- * the context, where every build reads them, and mappings address them as `event.integrations.<name>.<option>`.
- */
-function integrationOptions(given: unknown): JsonObject | undefined {
-  if (!isJsonObject(given)) return undefined;
-  const options = Object.entries(given)
-    .slice(0, integrationsMax)
-    .filter(([name, value]) => name !== '__proto__' && isJsonObject(value) && Object.keys(value).length > 0);
-  const found = Object.fromEntries(options);
-  return options.length === 0 || JSON.stringify(found).length > optionsCharactersMax ? undefined : found;
-}
-
-const optionsCharactersMax = 16_384;
-
-/** Maximum number of destinations that are read from an event; further ones are ignored. */
-const integrationsMax = 100;
 
 function eventProperties(body: EnvelopeBody): JsonObject {
   const properties = body.properties;

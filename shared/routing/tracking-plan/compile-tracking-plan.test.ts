@@ -190,6 +190,25 @@ describe('tracking plan: outcomes of an event', () => {
     expect(omitted('context.ip.more')).toBeUndefined();
   });
 
+  test('tracking plan: options for a destination are part of the context, and no rule changes whether it is allowed', () => {
+    const integrations = { All: false, Klaviyo: { email: 'a@b.c', list: 1 }, Braze: false };
+    const changedBy = (property: string, action: PlanRule['action']) => {
+      const body = { integrations, defaultProperties: { url: 'u' } };
+      const changed = judge({ rules: [rule({ property, action })] }, envelopeOf(body))?.changed?.body;
+      return changed && { integrations: changed.integrations, context: changed.defaultProperties };
+    };
+    const allowed = { All: false, Klaviyo: true, Braze: false };
+    expect(changedBy('default_properties.integrations.Klaviyo.email', 'Omit')).toEqual({
+      integrations: allowed,
+      context: { url: 'u', integrations: { Klaviyo: { list: 1 } } },
+    });
+    expect(changedBy('context.integrations', 'Redact')).toEqual({
+      integrations: allowed,
+      context: { url: 'u', integrations: 'REDACTED' },
+    });
+    expect(changedBy('context.integrations.Braze', 'Omit')).toBeUndefined();
+  });
+
   test('tracking plan: a path below an identifier changes nothing, and text in place of properties stays as it is', () => {
     const omitted = (property: string, body: JsonObject) =>
       judge({ rules: [rule({ property, action: 'Omit' })] }, envelopeOf(body))?.changed?.body;

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../contracts/events/envelope.ts';
-import { senderKey } from '../../contracts/events/resolved-event.ts';
+import { integrationOptions } from '../../contracts/events/integration-options.ts';
+import { integrationsKey, senderKey } from '../../contracts/events/resolved-event.ts';
 import { mergeMembers } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { Holder } from './find-places.ts';
@@ -31,6 +32,7 @@ export class JudgedEnvelope {
       this.head['ctx'] = ctx;
       this.#unite([ctx, 'defaultProperties'], [this.body, 'defaultProperties']);
     }
+    this.#moveOptions();
   }
 
   /** The envelope with all changes. */
@@ -61,6 +63,20 @@ export class JudgedEnvelope {
   get batch(): Holder {
     const { ctx } = this.head;
     return isJsonObject(ctx) ? ctx : {};
+  }
+
+  /**
+   * Moves the options for single destinations into the context, as later readers do. `integrations` keeps only whether
+   * each destination is allowed: no rule may change that.
+   */
+  #moveOptions(): void {
+    const { integrations, defaultProperties } = this.body;
+    const options = integrationOptions(integrations);
+    if (options === undefined || !isJsonObject(integrations)) return;
+    const allowed = Object.entries(integrations).map(([name, value]) => [name, Object.hasOwn(options, name) || value]);
+    this.body['integrations'] = Object.fromEntries(allowed);
+    const context = isJsonObject(defaultProperties) ? defaultProperties : undefined;
+    this.body['defaultProperties'] = mergeMembers(context, { [integrationsKey]: options });
   }
 
   #unite([first, firstName]: readonly [Holder, string], [second, secondName]: readonly [Holder, string]): void {
