@@ -2,7 +2,8 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { PersonalKind } from '../../shared/routing/personal-data/personal-kinds.ts';
-import { privacyReport } from '../versions/privacy-report.ts';
+import { isReadBy, tracedReport } from '../versions/privacy-report.ts';
+import type { TracedRow } from '../versions/privacy-report.ts';
 
 /** A property that looks personal, as resolvers found it. */
 export type FoundProperty = {
@@ -66,19 +67,20 @@ export async function dismissPersonalData(
 
 /**
  * Which properties a version protects: a rule of its tracking plan omits or redacts the property, or quarantines or
- * drops its events; or every enabled destination gets the property hashed, encrypted, redacted or not at all.
+ * drops its events; or every enabled destination gets the property hashed, encrypted, redacted or not at all, also under
+ * the names that mapping rows give it.
  */
 export function compileCoverage(snapshot: Snapshot): (key: FindingKey) => boolean {
   const rules = snapshot.dataGovernanceRules
     .map((rule) => rule as unknown as JsonObject)
     .filter((rule) => rule['isEnabled'] !== false && rule['type'] === 'Forbidden' && rule['action'] !== 'Report');
-  const treatments = new Map<string, boolean>();
-  const destinationIds = new Set<string>();
-  for (const { event, property, destinationId, treatment, isConditional } of privacyReport(snapshot)) {
-    destinationIds.add(destinationId);
-    const key = `${destinationId}\n${event.toLowerCase()}\n${property}`;
-    const isOpen = treatment === 'plain' || treatment === 'reduced' || isConditional;
-    treatments.set(key, (treatments.get(key) ?? true) && !isOpen);
+  const byDestination = new Map<string, Map<string, TracedRow[]>>();
+  for (const row of tracedReport(snapshot)) {
+    const byEvent = byDestination.get(row.destinationId) ?? new Map<string, TracedRow[]>();
+    byDestination.set(row.destinationId, byEvent);
+    const rows = byEvent.get(row.event.toLowerCase()) ?? [];
+    byEvent.set(row.event.toLowerCase(), rows);
+    rows.push(row);
   }
   return ({ event, property }) => {
     const isRuled = rules.some(
@@ -88,15 +90,20 @@ export function compileCoverage(snapshot: Snapshot): (key: FindingKey) => boolea
     );
     if (isRuled) return true;
     const own = /^event_properties\.(.+)$/.exec(property)?.[1];
-    if (own === undefined || destinationIds.size === 0) return false;
-    return [...destinationIds].every((id) => {
-      for (const name of [event.toLowerCase(), everyEvent]) {
-        const found = treatments.get(`${id}\n${name}\n${own}`) ?? treatments.get(`${id}\n${name}\n*`);
-        if (found !== undefined) return found;
-      }
-      return false;
-    });
+    if (own === undefined || byDestination.size === 0) return false;
+    return [...byDestination.values()].every((byEvent) =>
+      isProtected(byEvent.get(event.toLowerCase()) ?? byEvent.get(everyEvent) ?? [], own),
+    );
   };
+}
+
+/** Whether no row of an event sends a property in the clear. */
+function isProtected(rows: readonly TracedRow[], property: string): boolean {
+  const isOpen = ({ treatment }: TracedRow): boolean => treatment === 'plain' || treatment === 'reduced';
+  if (rows.some((row) => isOpen(row) && row.reads !== undefined && isReadBy(row.reads, property))) return false;
+  const named = rows.filter((row) => row.property === property);
+  const deciding = named.length > 0 ? named : rows.filter((row) => row.property === '*');
+  return deciding.length > 0 && !deciding.some((row) => isOpen(row) || row.isConditional);
 }
 
 const pathOf = (property: string): string => property.trim().replace(/^\$?(event\.)?/, '');

@@ -14,7 +14,9 @@ const row = Type.Object({
     description:
       '`*`: every event that the destination gets and that has no row of its own. `$*`: every such event of the service.',
   }),
-  property: Type.String({ description: '`*`: every property without a row of its own.' }),
+  property: Type.String({
+    description: "`*`: every property without a row of its own. `$event`: the event's name, if a mapping fills it in.",
+  }),
   destinationId: Type.String(),
   destination: Type.String(),
   type: Type.String(),
@@ -23,7 +25,8 @@ const row = Type.Object({
   isConditional: Type.Boolean({ description: 'Whether the treatment depends on the condition of a mapping.' }),
   personal: nullable(
     Type.Enum([...personalKinds], {
-      description: 'The kind of personal data that the property looks like in a sample of received events; null: none.',
+      description:
+        'The kind of personal data that the property, or one that its mapping reads, looks like in a sample of received events; null: none.',
     }),
   ),
   purposes: Type.Array(Type.String()),

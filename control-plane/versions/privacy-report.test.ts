@@ -202,6 +202,36 @@ test('privacy report: an event that only a rule, an allow-list or the sample nam
   ]);
 });
 
+test('privacy report: a row is personal if its mapping reads a personal property, whatever names the two have', () => {
+  const row = (property: string, map: string, modification = 'None') => ({ property, map, modification });
+  const seen = [
+    { event: 'Signup', property: 'event_properties.email', kind: 'email' },
+    { event: 'Signup', property: 'event_properties.people.phone', kind: 'phone' },
+  ];
+  const mappings = [
+    row('em', '{{event.event_properties.email}}', 'Hash'),
+    row('em', 'to {{ $event.event_properties.email }}'),
+    row('ph', '{{event.event_properties.people.0.phone}}'),
+    row('all', '{{event.event_properties}}'),
+    row('email', '{{event.event_properties.emailed}}'),
+  ];
+  const given = [mapping({ mappings, eventName: 'Signup of {{event.event_properties.people}}' })];
+  const report = privacyReport(snapshot({ destinations: [destination()], mappings: given }), seen);
+  expect(
+    report
+      .filter(({ event }) => event === 'Signup')
+      .map(({ property, treatment, personal }) => `${property} ${treatment} ${personal ?? '-'}`),
+  ).toEqual([
+    '$event plain phone',
+    'em hashed email',
+    'em plain email',
+    'ph plain phone',
+    'all plain email',
+    'email plain -',
+    '* omitted -',
+  ]);
+});
+
 test('privacy report: a comparison lists added and removed rows, and the CSV runs nothing in a spreadsheet', () => {
   const before = privacyReport(snapshot({ destinations: [destination({ name: '=1+1' })] }));
   const rows = [{ property: 'em', map: '{{visitor.email}}', modification: 'Hash' }];

@@ -3,6 +3,7 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 import { unlistedAs } from '../../shared/destinations/limit-data.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { splitTemplate } from '../../shared/routing/mapping/template.ts';
 import { csvLines } from '../api/csv.ts';
 
 /** How a property is changed on its way to a destination. */
@@ -13,7 +14,7 @@ export type Treatment = (typeof treatments)[number];
 export type ReportRow = {
   /** `*`: every other event that the destination gets; `$*`: every other event that the service itself makes. */
   readonly event: string;
-  /** `*`: every other property. */
+  /** `*`: every other property; `$event`: the event's name, if a mapping fills it from properties. */
   readonly property: string;
   readonly destinationId: string;
   readonly destination: string;
@@ -49,18 +50,52 @@ export type SeenProperty = { readonly event: string; readonly property: string; 
  * personal have rows even if no rule names them.
  */
 export function privacyReport(snapshot: Snapshot, seen: readonly SeenProperty[] = []): readonly ReportRow[] {
+  const rows = tracedReport(snapshot, seen).map(withoutReads);
+  // Two mapping rows may set the same property in the same way from different ones.
+  return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()].slice(0, reportRowsMax);
+}
+
+function withoutReads(traced: TracedRow): ReportRow {
+  const { reads: _, ...row } = traced;
+  return row;
+}
+
+/** All rows of the report, with the properties that each mapping row reads. */
+export function tracedReport(snapshot: Snapshot, seen: readonly SeenProperty[] = []): readonly TracedRow[] {
   const { destinations } = snapshot;
   return destinations
     .map((destination) => destination as unknown as JsonObject)
     .filter((destination) => destination['status'] === 'Enabled')
-    .flatMap((destination) => rowsOfDestination(snapshot, destination, seen))
-    .slice(0, reportRowsMax);
+    .flatMap((destination) => rowsOfDestination(snapshot, destination, seen));
 }
+
+export type TracedRow = ReportRow & {
+  /** The event's properties that a mapping row reads, for `isReadBy`; undefined if a property keeps its own name. */
+  readonly reads?: readonly string[];
+};
+
+/** Whether a property is, contains or is within one of the properties that a mapping row reads. */
+export function isReadBy(reads: readonly string[], property: string): boolean {
+  const path = withoutIndexes(`.${property}.`);
+  return reads.some((read) => path.startsWith(read) || read.startsWith(path));
+}
+
+/** The event's properties in a template, each with a dot on both sides; a dot alone stands for all of them. */
+function readsOf(template: unknown): readonly string[] {
+  return splitTemplate(String(template)).flatMap((part) => {
+    if (typeof part === 'string') return [];
+    const found = /^\$?event(?:\.event_properties(\..+)?)?$/.exec(part.placeholder.trim());
+    return found === null ? [] : [withoutIndexes(`${found[1] ?? ''}.`)];
+  });
+}
+
+/** A property of the items of a list has one path, without their indexes. */
+const withoutIndexes = (path: string): string => path.replaceAll(/\.\d+(?=\.)/g, '');
 
 type Place = Omit<ReportRow, 'event' | 'personal' | keyof Property>;
 /** A version, with the personal properties that were found in sampled events. */
 type Known = Snapshot & { readonly seen: readonly string[] };
-type Property = Pick<ReportRow, 'property' | 'treatment' | 'by' | 'isConditional'>;
+type Property = Pick<TracedRow, 'property' | 'treatment' | 'by' | 'isConditional' | 'reads'>;
 
 function rowsOfDestination(
   snapshot: Snapshot,
@@ -76,7 +111,9 @@ function rowsOfDestination(
       }),
     );
     const rows = distinct(mappedProperties({ ...snapshot, seen: [...found.keys()] }, place.destinationId, event));
-    return rows.map((row) => ({ event, ...row, personal: found.get(row.property), ...place }));
+    const kindOf = ({ property, reads }: Property): string | undefined =>
+      reads === undefined ? found.get(property) : [...found].find(([name]) => isReadBy(reads, name))?.[1];
+    return rows.map((row) => ({ event, ...row, personal: kindOf(row), ...place }));
   });
 }
 
@@ -150,18 +187,24 @@ function ruleProperties(snapshot: Known, rule: JsonObject, event: string, isCond
   const by = `mapping ${textOf(rule['name']) ?? String(rule['id'])}`;
   if (rule['action'] === 'stop') return [{ property: '*', treatment: 'stopped', by, isConditional }];
   const rows = listOf(rule['mappings']);
-  if (rows.length === 0) return ownProperties(snapshot, event, isConditional);
+  const nameReads = readsOf(rule['eventName'] ?? '');
+  const name: readonly Property[] =
+    nameReads.length === 0 ? [] : [{ property: '$event', treatment: 'plain', by, isConditional, reads: nameReads }];
+  if (rows.length === 0) return [...name, ...ownProperties(snapshot, event, isConditional)];
   const allowed = allowedProperties(snapshot, event);
   const named = rows.map((row): Property => {
     const property = String(row['property']);
+    const reads = readsOf(row['map']);
     const modification = textOf(row['modification']) ?? 'None';
     // The list removes no null of the event or of its visitor.
     const isNull = modification === 'Null' && /^(?:visitor\.)?[^.]+$/.test(property);
-    if (allowed !== undefined && !isAllowed(allowed, property) && !isNull) return unlisted(property, isConditional);
-    return { property, treatment: treatmentOf(modification), by: modification, isConditional };
+    if (allowed !== undefined && !isAllowed(allowed, property) && !isNull) {
+      return { ...unlisted(property, isConditional), reads };
+    }
+    return { property, treatment: treatmentOf(modification), by: modification, isConditional, reads };
   });
-  if (rule['others'] === 'keep') return [...named, ...ownProperties(snapshot, event, isConditional)];
-  return [...named, { property: '*', treatment: 'omitted', by, isConditional }];
+  if (rule['others'] === 'keep') return [...name, ...named, ...ownProperties(snapshot, event, isConditional)];
+  return [...name, ...named, { property: '*', treatment: 'omitted', by, isConditional }];
 }
 
 /** The event's own properties after the allow-list and the tracking plan were applied. */
@@ -237,14 +280,17 @@ const plainModifications: ReadonlySet<string> = new Set([
   'UpperCase',
 ]);
 
-/** Keeps the first row of each property, and all conditional rows, any of which may apply. */
+/**
+ * Keeps all mapping rows and all conditional rows, since any of them may apply: of two mapping rows for a property, the
+ * later one with a value does. Keeps the first of the other rows of each property.
+ */
 function distinct(rows: readonly Property[]): readonly Property[] {
   const seen = new Set<string>();
   return rows.filter((row) => {
-    const key = JSON.stringify([row.property, row.isConditional ? row : '']);
-    if (seen.has(key)) return false;
+    const key = JSON.stringify(row.isConditional ? row : row.property);
+    const isSeen = seen.has(key) && (row.isConditional || row.reads === undefined);
     seen.add(key);
-    return true;
+    return !isSeen;
   });
 }
 
