@@ -57,6 +57,7 @@ test('Encrypted: the example in the documentation reads what a mapping encrypted
   const decrypt = await example();
   const { user, list } = mapped();
   const { privateKey } = keys;
+  expect(decrypt(encryptionOf()(0, 'id', '7'), { ...place, privateKey, property: 'id' })).toBe(7);
   expect(decrypt(user.ssn, { ...place, privateKey, property: 'user.ssn' })).toBe('078-05-1120');
   expect(decrypt(list, { ...place, privateKey, property: 'list' })).toEqual([1, { ä: null }]);
   expect(JSON.stringify([user, list])).not.toMatch(/078|1120/);

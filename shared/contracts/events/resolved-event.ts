@@ -1,4 +1,4 @@
-import { stringifyExact } from '../../json/exact-numbers.ts';
+import { parseExact, stringifyExact } from '../../json/exact-numbers.ts';
 import { isJsonObject, numberJson, quoteJson } from '../../runtime/json.ts';
 import { ByteWriter } from '../../json/byte-writer.ts';
 import { ascii, standsAt } from '../../json/scan-json.ts';
@@ -217,7 +217,7 @@ export function withVisitor(line: string, visitorJson: string | undefined): stri
 }
 
 export function encodeResolved({ event, visitor }: ResolvedEvent): string {
-  return resolvedLine(visitor.id, encodeEventParts(event), JSON.stringify(visitor));
+  return resolvedLine(visitor.id, encodeEventParts(event), stringifyExact(visitor, visitor));
 }
 
 /**
@@ -445,7 +445,7 @@ const parseAmong = (line: string, lines: readonly string[]): ResolvedEvent =>
 
 /** Reads a line that contains its visitor. Throws FrameError for a version or line that this build does not know. */
 export function parseResolved(line: string): ResolvedEvent {
-  const value = parseLine(line);
+  const value = parseLine(line, undefined, parseExact);
   if (!isJsonObject(value)) throw new FrameError('reading a resolved frame: a line is no object');
   const { v, event, visitor } = value;
   if (v !== 1) throw new FrameError(`reading a resolved frame: ${refusedVersion(v, 1)}`);

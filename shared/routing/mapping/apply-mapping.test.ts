@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { encodeResolved, parseResolved } from '../../contracts/events/resolved-event.ts';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import type { MappingRule, MutableProperties } from './apply-mapping.ts';
 import { checkMappingRule, checkNoOverlap, compileMappings, compileProperty } from './apply-mapping.ts';
@@ -214,6 +215,43 @@ test('nested property: no name reaches a prototype', () => {
       expect(typeof Object.prototype.toString).toBe('function');
     }),
   );
+});
+
+test('mappings: a number that a double rounds is hashed, encrypted and written in text by its digits', () => {
+  const digits = '9876543210987655';
+  const line = encodeResolved(sampleEvent({ event_properties: { card: 0, list: [0], whole: 1 } }))
+    .replace('"card":0', `"card":${digits}`)
+    .replace('[0]', `[${digits}]`)
+    .replace('"whole":1', '"whole":1.0');
+  const row = (property: string, map: string, modification = 'None') => ({ property, map, modification });
+  const mappings = [
+    row('text', 'card {{event.event_properties.card}}'),
+    row('hash', '{{event.event_properties.card}}', 'Hash'),
+    row('hashes', '{{event.event_properties.list}}', 'HashMD5'),
+    row('whole', '{{event.event_properties.whole}}', 'Hash'),
+    row('secret', '{{event.event_properties.card}}', 'Encrypted'),
+  ];
+  const encrypted: unknown[] = [];
+  const applied = compileMappings(
+    [rule('a', { mappings, eventName: 'Paid by {{event.event_properties.card}}' })],
+    undefined,
+    (_value, _property, text) => {
+      encrypted.push(text);
+      return 'secret';
+    },
+  )(parseResolved(line));
+  const hashOf = (text: string, algorithm = 'sha256') => createHash(algorithm).update(text).digest('hex');
+  expect(applied).toMatchObject({
+    eventName: `Paid by ${digits}`,
+    properties: {
+      text: `card ${digits}`,
+      hash: hashOf(digits),
+      hashes: [hashOf(digits, 'md5')],
+      whole: hashOf('1'),
+      secret: 'secret',
+    },
+  });
+  expect(encrypted).toEqual([digits]);
 });
 
 describe('mappings: `others` keeps or omits the properties without a row', () => {

@@ -39,7 +39,7 @@ export type MappingOutcome =
   /** No rule applies: the destination sends its default payload. */
   | { readonly kind: 'default' };
 
-/** Maps the same event again so that copied numbers keep their digits. */
+/** Maps the same event again, parsed so that numbers keep their digits. */
 export type RemakeProperties = (subject: Subject) => JsonObject;
 
 export type ApplyMappings = (subject: Subject) => MappingOutcome;
@@ -109,7 +109,7 @@ function compilePayload({ eventName, mappings, others }: MappingRule, hiding: Hi
   if (others !== 'omit' && others !== 'keep') throw new PlanError(`${prefix}others`, 'must be omit or keep');
   const name = compileTemplate(eventName ?? '', `${prefix}eventName`);
   const fillIn = compileRows(mappings, hiding, { field: `${prefix}mappings`, keepsOthers: others === 'keep' });
-  const remake: RemakeProperties = fillIn === undefined ? ownProperties : (subject) => fillIn(subject, true);
+  const remake = fillIn ?? ownProperties;
   return (subject) => {
     const { event, event_properties } = subject.event;
     return {
@@ -125,7 +125,7 @@ function compileRows(
   rows: readonly MappingRow[],
   hiding: Hiding,
   { field, keepsOthers }: { readonly field: string; readonly keepsOthers: boolean },
-): ((subject: Subject, keepsNumbers?: boolean) => JsonObject) | undefined {
+): RemakeProperties | undefined {
   if (rows.length > mappedPropertiesMax) {
     throw new PlanError(field, `must be a list of at most ${mappedPropertiesMax}`);
   }
@@ -136,10 +136,10 @@ function compileRows(
     (index) => `${field}[${index}].property`,
   );
   const keepOthers = compileOmission(compiled.map(({ property }) => property));
-  return (subject, keepsNumbers = false) => {
+  return (subject) => {
     if (keepsOthers) subject.work?.write(subject.event.event_properties);
     const properties = keepsOthers ? keepOthers(subject.event.event_properties) : {};
-    for (const { fill } of compiled) fill(properties, subject, keepsNumbers);
+    for (const { fill } of compiled) fill(properties, subject);
     return properties;
   };
 }
@@ -169,28 +169,21 @@ function compileOmission(names: readonly string[]): (from: JsonObject) => Mutabl
   };
 }
 
-type Row = {
-  readonly property: string;
-  fill(properties: MutableProperties, subject: Subject, keepsNumbers: boolean): void;
-};
+type Row = { readonly property: string; fill(properties: MutableProperties, subject: Subject): void };
 
 function compileRow({ property, map, modification }: MappingRow, { salt, encrypt }: Hiding, field: string): Row {
   const template = compileTemplate(map, `${field}.map`);
-  const encryptOwn = encrypt && ((value: unknown) => encrypt(value, property));
+  const encryptOwn = encrypt && ((value: unknown, digits?: string) => encrypt(value, property, digits));
   const modify = compileModification(modification, salt, `${field}.modification`, encryptOwn);
   const set = compileProperty(property, `${field}.property`);
   return {
     property,
-    fill(properties, subject, keepsNumbers) {
+    fill(properties, subject) {
       const rendered = template.render(subject);
       subject.work?.write(rendered);
-      const value = modify(rendered);
-      if (value === undefined) return;
-      set(
-        properties,
-        value,
-        keepsNumbers && value === rendered && typeof value === 'number' ? template.numberText(subject) : undefined,
-      );
+      const digits = typeof rendered === 'number' ? template.numberText(subject) : undefined;
+      const value = modify(rendered, digits);
+      if (value !== undefined) set(properties, value, value === rendered ? digits : undefined);
     },
   };
 }

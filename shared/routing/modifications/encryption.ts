@@ -1,8 +1,9 @@
 import { constants, createCipheriv, createHash, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { stringifyExact } from '../../json/exact-numbers.ts';
 
-/** Encrypts the value of a property for a destination. */
-export type EncryptValue = (value: unknown, property: string) => string;
+/** Encrypts the value of a property for a destination; `digits`: those of a number, if they were kept. */
+export type EncryptValue = (value: unknown, property: string, digits?: string) => string;
 
 /** A key that cannot encrypt values. The message names the fault. */
 export class EncryptionKeyError extends Error {
@@ -62,7 +63,7 @@ export function createEncryption({
   const spki = publicKey.export({ format: 'der', type: 'spki' });
   const keyId = createHash('sha256').update(spki).digest('base64url').slice(0, keyIdCharacters);
   let data = { key: Buffer.alloc(0), wrapped: '', endsMs: -Infinity, values: 0 };
-  return (value, property) => {
+  return (value, property, digits) => {
     if (now() >= data.endsMs || data.values >= dataKeyValuesMax) {
       const key = randomBytes(keyBytes);
       const padding = constants.RSA_PKCS1_OAEP_PADDING;
@@ -73,7 +74,7 @@ export function createEncryption({
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', data.key, nonce);
     cipher.setAAD(Buffer.from(`${accountId}\n${destinationId}\n${property}`));
-    const encrypted = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+    const encrypted = Buffer.concat([cipher.update(digits ?? stringifyExact(value, value), 'utf8'), cipher.final()]);
     const parts = [nonce, encrypted, cipher.getAuthTag()].map((part) => part.toString('base64url'));
     return ['sluice1', keyId, data.wrapped, ...parts].join('.');
   };

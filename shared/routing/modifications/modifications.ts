@@ -12,19 +12,23 @@ import {
   normaliseZip,
 } from './personal-data.ts';
 import { domainOnly, domainPathOnly, domainPathUtms, domainUtms, fakeDomain, fakeDomainRealPath } from './urls.ts';
+import { numberText } from '../../json/exact-numbers.ts';
 import { PlanError } from '../values/plan-error.ts';
 import { textForm } from '../values/value-forms.ts';
 
 /**
  * Changes a mapped value; undefined leaves the property out. It accepts every value, and gives the same result for the
- * same value and salt (Encrypted does not).
+ * same value and salt (Encrypted does not). `digits`: those of a number, if they were kept.
  */
-export type Modify = (value: unknown) => unknown;
+export type Modify = (value: unknown, digits?: string) => unknown;
+type Encrypt = (value: unknown, digits?: string) => string;
+
+type Hiding = { readonly salt: string; readonly encrypt: Encrypt | undefined };
 
 type Modification = {
   /** One sentence for the documentation. */
   readonly summary: string;
-  change(value: unknown, salt: string, encrypt: ((value: unknown) => string) | undefined): unknown;
+  change(value: unknown, hiding: Hiding, digits: string | undefined): unknown;
 };
 
 /**
@@ -39,7 +43,7 @@ export const modifications = {
   Redacted: { summary: 'Sends the text REDACTED in place of the value.', change: redact },
   Encrypted: {
     summary: "The value encrypted for the destination's encryption key; only the holder of the private key reads it.",
-    change: (value, _salt, encrypt) => (value === undefined || value === null ? value : encrypt?.(value)),
+    change: (value, { encrypt }, digits) => (value === undefined || value === null ? value : encrypt?.(value, digits)),
   },
   Hash: disguising('SHA-256 of the value as it is, in lower-case hex.', hashed(sha256)),
   HashMD5: disguising('MD5 of the value as it is, in lower-case hex.', hashed(md5)),
@@ -81,19 +85,14 @@ export const modificationNames = Object.keys(modifications) as readonly Modifica
  * the destination's salt and the text. Throws PlanError with the field for an unknown name, and for Encrypted without a
  * key.
  */
-export function compileModification(
-  name: unknown,
-  salt: string,
-  field: string,
-  encrypt?: (value: unknown) => string,
-): Modify {
+export function compileModification(name: unknown, salt: string, field: string, encrypt?: Encrypt): Modify {
   if (name === null || name === undefined) return modifications.None.change;
   if (!isModificationName(name)) throw new PlanError(field, 'must be the name of a modification');
   if (name === 'Encrypted' && encrypt === undefined) {
     throw new PlanError(field, 'is Encrypted, which needs the setting encryptionKey of the destination');
   }
   const { change }: Modification = modifications[name];
-  return (value) => change(value, salt, encrypt);
+  return (value, digits) => change(value, { salt, encrypt }, digits);
 }
 
 function isModificationName(name: unknown): name is ModificationName {
@@ -106,13 +105,27 @@ function redact(value: unknown): unknown {
 
 /** Numbers and booleans are changed as text; any other value that is not text is left out. */
 function disguising(summary: string, change: ChangeText): Modification {
-  return { summary, change: (value, salt) => changeEach(value, (item) => disguise(item, change, salt)) };
+  const changeItem =
+    (salt: string): Modify =>
+    (item, digits) => {
+      if (item === null) return null;
+      const text = digits !== undefined && isRounded(digits) ? digits : textForm(item);
+      return text === undefined ? undefined : change(text, salt);
+    };
+  return { summary, change: (value, { salt }, digits) => changeEach(value, changeItem(salt), digits) };
 }
 
-function disguise(value: unknown, change: ChangeText, salt: string): unknown {
-  if (value === null) return null;
-  const text = textForm(value);
-  return text === undefined ? undefined : change(text, salt);
+/**
+ * Whether a double has other digits than a number's text. `1.0` and `4.9e11` are not rounded: as `1` and `490000000000`
+ * they have the same hash as from other senders.
+ */
+function isRounded(digits: string): boolean {
+  const significant = (text: string): string =>
+    text
+      .replace(/e.*$/i, '')
+      .replaceAll(/\D/g, '')
+      .replaceAll(/^0+|0+$/g, '');
+  return significant(digits) !== significant(String(Number(digits)));
 }
 
 /** A value that is not text stays unchanged. */
@@ -122,9 +135,11 @@ function recasing(example: string, change: (text: string) => string): Modificati
 }
 
 /** A list without remaining items is left out. */
-function changeEach(value: unknown, change: Modify): unknown {
-  if (!Array.isArray(value)) return change(value);
-  const changed = value.map(change).filter((item) => item !== undefined);
+function changeEach(value: unknown, change: Modify, digits?: string): unknown {
+  if (!Array.isArray(value)) return change(value, digits);
+  const changed = value
+    .map((item, index) => change(item, numberText(value, String(index))))
+    .filter((item) => item !== undefined);
   return changed.length === 0 && value.length > 0 ? undefined : changed;
 }
 
