@@ -1,14 +1,34 @@
 import { identifiersOf } from './visitor-identity.ts';
-import type { VisitorClaim } from './visitor-identity.ts';
-import type { KnownVisitors } from './visitor-rows.ts';
+import type { Identifier } from './visitor-identity.ts';
+import type { ErasureMarks, KnownVisitors } from './visitor-rows.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
 /** Whether an event has an identifier that was erased after the event was received, or that is suppressed. */
-export function isErased(claim: VisitorClaim, receivedAtMs: number, known: KnownVisitors): boolean {
-  return identifiersOf(claim).some((identifier) => {
+export function isErased(touch: VisitorTouch, known: KnownVisitors): boolean {
+  const { receivedAtMs } = touch;
+  return namedBy(touch).some((identifier) => {
     const erasure = known.erasure(identifier);
     return erasure !== undefined && (erasure.isSuppressed || receivedAtMs <= erasure.atMs);
   });
+}
+
+/** All identifiers that an event names. */
+export const namedBy = ({ claim, unclaimed }: VisitorTouch): readonly Identifier[] =>
+  unclaimed === undefined ? identifiersOf(claim) : [...identifiersOf(claim), ...unclaimed];
+
+/**
+ * Whether an event of a known visitor must be compared with the erasures. No visitor has a suppressed identifier, but
+ * the event may name others; and one received before an erasure may belong to the erased visitor, even if another
+ * visitor has its identifiers now.
+ */
+export const mayBeErased = ({ receivedAtMs, unclaimed }: VisitorTouch, marks: ErasureMarks): boolean =>
+  receivedAtMs <= marks.newestAtMs || (unclaimed !== undefined && marks.hasSuppressions);
+
+/** An event's touch after its claim lost identifiers that the event names. */
+export function stillNaming(touch: VisitorTouch, named: readonly Identifier[]): VisitorTouch {
+  const claimed = identifiersOf(touch.claim);
+  const unclaimed = named.filter(({ kind, value }) => !claimed.some((one) => one.kind === kind && one.value === value));
+  return unclaimed.length === 0 ? touch : { ...touch, unclaimed };
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Erasure, KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { CachedVisitor, Reading, VisitorCache } from './visitor-cache.ts';
 import { selectErasures } from './erasures.ts';
 import type { ErasuresByAccount, IdentifierAsked } from './erasures.ts';
-import { deviceOf, identifiersOf, storedIdentity } from './visitor-identity.ts';
+import { namedBy } from './is-erased.ts';
+import { deviceOf, storedIdentity } from './visitor-identity.ts';
 import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import { selectIdentities, selectVisitors } from './visitor-statements.ts';
 import type { IdentityAsked, Queryable, VisitorAsked } from './visitor-statements.ts';
@@ -182,10 +183,10 @@ class AccountLoading implements KnownVisitors {
     const ofAccount = erasures.get(accountId);
     if (ofAccount === undefined) return [];
     const asked = new Map<string, IdentifierAsked>();
-    for (const { claim, receivedAtMs } of this.#touches) {
-      const isEarlier = receivedAtMs <= ofAccount.newestAtMs;
+    for (const touch of this.#touches) {
+      const isEarlier = touch.receivedAtMs <= ofAccount.newestAtMs;
       if (!isEarlier && !ofAccount.hasSuppressions) continue;
-      for (const { kind, value } of [...identifiersOf(claim), ...deviceOf(claim)]) {
+      for (const { kind, value } of [...namedBy(touch), ...deviceOf(touch.claim)]) {
         const owner = kind === 'visitor' ? this.visitor(value)?.id : this.identity(kind, value);
         if (isEarlier || owner === undefined) asked.set(`${kind}\n${value}`, { accountId, kind, value });
       }

@@ -78,7 +78,7 @@ function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows
 }
 
 function applyTouch(account: AccountVisitors, received: VisitorTouch): VisitorOutcome {
-  if (isErased(received.claim, received.receivedAtMs, account.known)) return { kind: 'erased' };
+  if (isErased(received, account.known)) return { kind: 'erased' };
   const touch = withoutSuppressedDevice(received, account.known);
   const { claim, given, sentWith, limits = defaultIdentityLimits } = touch;
   const byEmail = findByEmail(account, claim, limits, tiesAsServer(sentWith, claim));

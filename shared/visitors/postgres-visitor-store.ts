@@ -7,6 +7,7 @@ import type { AliasRow } from './alias-chains.ts';
 import { marksOfAll, selectAccountErasures } from './erasures.ts';
 import type { ErasuresByAccount } from './erasures.ts';
 import { findAliases, findVisitor } from './find-visitor.ts';
+import { mayBeErased } from './is-erased.ts';
 import { insertMerges } from './merge-records.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
@@ -99,9 +100,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const fromMemory = (touches: readonly VisitorTouch[]): readonly VisitorOutcome[] | undefined => {
     const newestMs = touches.reduce((newest, { receivedAtMs }) => Math.max(newest, receivedAtMs), -Infinity);
     const marks = changes.trusted(newestMs);
-    // An event received before an erasure may belong to the erased visitor, even if another visitor has its identifiers
-    // now.
-    if (marks === undefined || touches.some(({ receivedAtMs }) => receivedAtMs <= marks.newestAtMs)) return undefined;
+    if (marks === undefined || touches.some((touch) => mayBeErased(touch, marks))) return undefined;
     return settleAll(touches, cache);
   };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { planVisitors } from './plan-visitors.ts';
-import { settleAll } from './settle-visitors.ts';
+import { settleAll, settleVisitors } from './settle-visitors.ts';
 import { known, stored, touch } from './testing/planned-visitors.ts';
 import { VisitorCache } from './visitor-cache.ts';
 import type { IdentityKind } from './visitor-identity.ts';
@@ -77,6 +77,20 @@ test('settled visitors: an event that the cache settles would write nothing, als
   );
   // Otherwise this would hold for a cache that settles nothing.
   expect(count).toBeGreaterThan(50);
+});
+
+test('settled visitors: where an account has suppressions, the cache settles no event that names an identifier outside its claim', () => {
+  const row = { ...visitor('d', undefined, {}), accountId };
+  const cache = new VisitorCache(1_000_000);
+  cache.beginFollowing();
+  cache.take(row, cache.beginReading());
+  const plain = { ...touch({ userId: 'd' }), accountId };
+  const unclaimed = [{ kind: 'email', value: 'ada@example.com' }] as const;
+  const settled = (event: VisitorTouch, hasSuppressions: boolean) =>
+    settleVisitors([event], cache, new Map([[accountId, { newestAtMs: 0, hasSuppressions }]]));
+  expect(settled(plain, true)).toMatchObject([{ id: 'd' }]);
+  expect(settled({ ...plain, unclaimed }, false)).toMatchObject([{ id: 'd' }]);
+  expect(settled({ ...plain, unclaimed }, true)).toEqual([undefined]);
 });
 
 test('settled visitors: a server’s sign-in on a device is recorded once, and a public key then signs no other person in', () => {

@@ -2,6 +2,7 @@ import { afterServerGave, followsSignIn, isSignedInByServer, tiesAsServer } from
 import { storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { ErasuresByAccount } from './erasures.ts';
+import { mayBeErased } from './is-erased.ts';
 import type { CachedVisitor, VisitorCache } from './visitor-cache.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
@@ -17,10 +18,8 @@ export function settleVisitors(
   const open = new Set<string>();
   return touches.map((touch) => {
     if (open.has(touch.accountId)) return undefined;
-    // An event received before an erasure may belong to the erased visitor, even if another visitor has its identifiers
-    // now.
-    const isLater = touch.receivedAtMs > (erasures.get(touch.accountId)?.newestAtMs ?? -Infinity);
-    const entry = isLater ? settledVisitor(touch, cache) : undefined;
+    const marks = erasures.get(touch.accountId);
+    const entry = marks !== undefined && mayBeErased(touch, marks) ? undefined : settledVisitor(touch, cache);
     if (entry === undefined) {
       open.add(touch.accountId);
       return undefined;

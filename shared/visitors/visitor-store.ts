@@ -1,12 +1,14 @@
 import type { JsonObject } from '../runtime/json.ts';
 import type { IdentityLimits } from './identity-limits.ts';
-import type { VisitorClaim } from './visitor-identity.ts';
+import type { Identifier, VisitorClaim } from './visitor-identity.ts';
 import type { VisitorProperties } from './visitor-properties.ts';
 
 /** The identifiers and properties of one event, applied in order. */
 export type VisitorTouch = {
   readonly accountId: string;
   readonly claim: VisitorClaim;
+  /** Identifiers that the event names but its claim lacks: they identify no visitor, and may be suppressed. */
+  readonly unclaimed?: readonly Identifier[];
   /** When the event was received, in ms since the epoch. */
   readonly receivedAtMs: number;
   /** The time of the event's properties, in ms since the epoch, never after the receipt. Default: the receipt. */

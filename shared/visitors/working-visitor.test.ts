@@ -184,6 +184,9 @@ test('erasures: an event of the moment of an erasure is erased, a later event on
     erasure: ({ value }: { readonly value: string }) => (value === 'u' ? { atMs: 10, isSuppressed } : undefined),
   });
   const at = (receivedAtMs: number, isSuppressed = false, userId = 'u'): boolean =>
-    isErased(claim({ userId }), receivedAtMs, known(isSuppressed));
+    isErased(
+      { accountId: 'a', claim: claim({ userId }), receivedAtMs, given: [], sentWith: 'server' },
+      known(isSuppressed),
+    );
   expect([at(9), at(10), at(11), at(11, true), at(9, true, 'v')]).toEqual([true, true, false, true, false]);
 });

@@ -6,6 +6,7 @@ import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envel
 import { eventScope, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
+import { namedBy, stillNaming } from '../../../shared/visitors/is-erased.ts';
 import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { encodeEvent } from './encode-event.ts';
@@ -126,7 +127,7 @@ function admit(
   const saidAtMs = Math.min(event.timeMs, envelope.at);
   encodeEvent(context.writer, envelope, changed ? readEvent(changed, rules) : event, plan.versionNumber);
   const json = { start, end: context.writer.length };
-  const given = changed ? readTouch(changed, rules.keyTrust, options).touch : touch;
+  const given = changed ? stillNaming(readTouch(changed, rules.keyTrust, options).touch, namedBy(touch)) : touch;
   return { accepted, hash, json, sentBytes, touch: given, saidAtMs };
 }
 

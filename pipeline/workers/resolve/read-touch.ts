@@ -8,8 +8,14 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import type { IdentityRules } from '../../../shared/visitors/identity-rules.ts';
-import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../../shared/visitors/visitor-identity.ts';
-import type { IdentityKind, VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
+import {
+  anonymousVisitorId,
+  cleanEmail,
+  cleanText,
+  identityKinds,
+  storedIdentity,
+} from '../../../shared/visitors/visitor-identity.ts';
+import type { Identifier, IdentityKind, VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { KeyTrust, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { objectOf, onlyGpc, timeOf } from './read-event.ts';
 import type { UserHashCheck } from './user-hash.ts';
@@ -41,8 +47,7 @@ export function readTouch(
   { keepsGpc = false, isSigned, identity = defaultIdentityRules }: TouchOptions = {},
 ): ReadTouch {
   const { account, id, at, body, test } = envelope;
-  const named = readNames(envelope, identity);
-  const { claim, fields, userProperties, placeholders, namesTwo } = named;
+  const { claim, unclaimed, fields, userProperties, placeholders, namesTwo } = readNames(envelope, identity);
   const given: JsonObject[] = [];
   if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
   if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
@@ -63,6 +68,7 @@ export function readTouch(
     given,
     sentWith: trustOf(keyTrust, test === true, isVerified),
     limits: identity,
+    ...(unclaimed.length === 0 ? {} : { unclaimed }),
   };
   return { touch, placeholders, namesTwo, isUnverified: hasHash && !isVerified };
 }
@@ -78,6 +84,8 @@ const signedIdentifier = ({ externalIds, userId, emails }: VisitorClaim): string
 
 type Names = Pick<ReadTouch, 'placeholders' | 'namesTwo'> & {
   readonly claim: VisitorClaim;
+  /** Identifiers that the claim lacks by the account's settings, or because it has another of their kind. */
+  readonly unclaimed: readonly Identifier[];
   /** Identifiers that the event has outside of userProperties. */
   readonly fields: IdentifyingFields;
   /** userProperties without the identifiers that are left out: placeholders, blocked ones, and a second externalId. */
@@ -106,11 +114,18 @@ function readNames({ account, id, kind, body }: Envelope, identity: IdentityRule
     sent && without(sent, { external_id: namesTwo || ownId !== own.external_id, email: ownEmail !== own.email });
   const userId = identifierOf(cleanText(body.userId));
   const externalIds = distinct(fields.external_id, namesTwo ? undefined : ownId);
-  const emails = identity.emailIdentifies ? distinct(fields.email, ownEmail) : none;
+  const addresses = distinct(fields.email, ownEmail);
+  const emails = identity.emailIdentifies ? addresses : none;
+  const unclaimed = [
+    ...(namesTwo ? [{ kind: 'external_id' as const, value: storedIdentity(ownId) }] : []),
+    ...(emails === addresses
+      ? []
+      : addresses.map((value) => ({ kind: 'email' as const, value: storedIdentity(value) }))),
+  ];
   const isNamed = userId !== undefined || externalIds.length + emails.length > 0;
   const anonymousId = isNamed ? undefined : anonymousVisitorId(account, id);
   const claim = { userId, externalIds, emails, anonymousId, isAlias };
-  return { claim, fields, userProperties, placeholders, namesTwo };
+  return { claim, unclaimed, fields, userProperties, placeholders, namesTwo };
 }
 
 const isAliasOf = (kind: Envelope['kind'], body: EnvelopeBody): boolean =>

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
+import { suppressIdentifiers } from '../../../shared/visitors/suppressions.ts';
 import { until } from '../../testing/until.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';
@@ -31,22 +32,25 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const planOf = (rules: readonly JsonObject[], events: readonly JsonObject[] = []) =>
+const planOf = (rules: readonly JsonObject[], events: readonly JsonObject[] = [], identity?: JsonObject) =>
   compileResolvePlan(
-    testLiveConfig({
-      dataGovernanceRules: rules.map((rule, index) => ({
-        id: `rule-${index}`,
-        name: `Rule ${index}`,
-        description: null,
-        isEnabled: true,
-        severity: 'Warning',
-        eventName: null,
-        type: 'Forbidden',
-        expected: null,
-        ...rule,
-      })),
-      dataGovernanceEvents: events.map((event, index) => ({ id: `event-${index}`, name: 'E', ...event })),
-    }),
+    testLiveConfig(
+      {
+        dataGovernanceRules: rules.map((rule, index) => ({
+          id: `rule-${index}`,
+          name: `Rule ${index}`,
+          description: null,
+          isEnabled: true,
+          severity: 'Warning',
+          eventName: null,
+          type: 'Forbidden',
+          expected: null,
+          ...rule,
+        })),
+        dataGovernanceEvents: events.map((event, index) => ({ id: `event-${index}`, name: 'E', ...event })),
+      },
+      identity === undefined ? {} : { identity },
+    ),
   );
 
 /** Resolves events of an account with a plan; a last, irrelevant event shows when all are resolved. */
@@ -104,6 +108,38 @@ test('tracking plan: a dropped event leaves nothing, not even a visitor; an omit
   );
   expect(rows.map(({ value }) => value)).toEqual(['one', 'two']);
   expect(stats).toMatchObject({ plan_dropped: 1 });
+});
+
+test('tracking plan: an event that names a suppressed identifier is dropped, although a rule or the settings remove it from the event’s visitor', async () => {
+  const omitting = [
+    { property: 'visitor.email', action: 'Omit' },
+    { property: 'visitor.external_id', action: 'Omit' },
+  ];
+  const ada = 'ada@example.com';
+  const events = [
+    { userProperties: { email: 'Ada@example.com' } },
+    { userId: 'known', email: ada },
+    { userId: 'known', email: 'other@example.com' },
+    { userId: 'known', externalId: 'c-1', userProperties: { external_id: 'c-ada' } },
+  ].map((body) => ({ body: { event: 'E', ...body } }));
+  for (const plan of [planOf([], [], { emailIdentifies: false }), planOf(omitting)]) {
+    const account = randomUUID();
+    const identifiers = [
+      { kind: 'email' as const, value: ada },
+      { kind: 'external_id' as const, value: 'c-ada' },
+    ];
+    await resolve(plan, [{ body: { event: 'E', userId: 'known', externalId: 'c-1' } }], account);
+    const audit = async (): Promise<void> => {};
+    const { created } = await suppressIdentifiers(
+      rig.ownerPool,
+      { accountId: account, identifiers, reference: undefined },
+      { now: Date.now, audit },
+    );
+    expect(created).toBe(2);
+    const { stats, written } = await resolve(plan, events, account);
+    expect(written.map(({ visitor }) => visitor.id)).toEqual(['known', 'known']);
+    expect(stats).toMatchObject({ erased_dropped: 3 });
+  }
 });
 
 test('tracking plan: a test event is changed but never dropped; rules in the previous format, which have no action, only count', async () => {
