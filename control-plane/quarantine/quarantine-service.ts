@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { cleanEmail, cleanText, anonymousVisitorId, identifiersOf } from '../../shared/visitors/visitor-identity.ts';
+import type { AnnouncedErasure } from '../../shared/visitors/erase-visitor.ts';
 import type { Identifier } from '../../shared/visitors/visitor-identity.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
@@ -40,10 +41,10 @@ export type QuarantineService = {
   /** Releases the events that a rule quarantined, up to 10,000. */
   releaseRule(accountId: string, rule: string): Promise<ReleasedByRule>;
   /**
-   * Deletes the events whose visitor is identified by one of these identifiers. `db`: the connection of the erasure's
-   * transaction, since a second one might not be free before the transaction ends.
+   * Deletes the events, received until the erasure, whose visitor is identified by one of its identifiers. `db`: the
+   * connection of the erasure's transaction, since a second one might not be free before the transaction ends.
    */
-  erase(db: Queryable, accountId: string, identifiers: readonly Identifier[]): Promise<void>;
+  erase(db: Queryable, accountId: string, erasure: Pick<AnnouncedErasure, 'identifiers' | 'atMs'>): Promise<void>;
 };
 
 export const quarantine = defineService<QuarantineService>('quarantine');
@@ -104,10 +105,10 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
       }
       return { released, isComplete: false };
     },
-    async erase(db, accountId, identifiers) {
+    async erase(db, accountId, { identifiers, atMs }) {
       const erased = new Set(identifiers.map(keyOf));
       const isOf = (envelope: Envelope): boolean =>
-        identifiersOf(claimOf(envelope)).some((one) => erased.has(keyOf(one)));
+        envelope.at <= atMs && identifiersOf(claimOf(envelope)).some((one) => erased.has(keyOf(one)));
       const deleted = await ask(() => eraseFromQuarantine(connection, accountId, bounds, isOf));
       await hide(db, accountId, deleted);
     },

@@ -34,12 +34,12 @@ afterAll(() => plane.stop());
 const receivedAt = Date.parse('2026-03-01T00:00:00Z');
 
 /** Quarantines an event as a resolver does. */
-async function hold(of: Client, id: string, body: JsonObject = {}, rule = 'rule-1'): Promise<void> {
+async function hold(of: Client, id: string, body: JsonObject = {}, rule = 'rule-1', at = receivedAt): Promise<void> {
   const line = {
     v: 1,
     account: of.accountId,
     source: 's',
-    at: receivedAt,
+    at,
     kind: 'track',
     id,
     body: { event: 'E', ...body },
@@ -132,6 +132,37 @@ test('quarantine: an erasure deletes the events of the person under each identif
   const id = outcome?.kind === 'resolved' ? outcome.id : '';
   expect((await client.delete(`/visitors/${id}`)).status).toBe(200);
   expect([await eventsOf(client), await eventsOf(other)]).toEqual([['of-another'], ['by-external-id']]);
+});
+
+test('quarantine: an erasure also deletes what a resolver put there before it had read the erasure, but no later event', async () => {
+  const pool = openTestPool(plane.databaseUrl, 2);
+  onTestFinished(() => pool.end());
+  const claim = { userId: undefined, externalIds: ['ann'], emails: [], anonymousId: undefined };
+  const touch = {
+    accountId: client.accountId,
+    claim,
+    receivedAtMs: receivedAt,
+    given: [{}],
+    sentWith: 'server' as const,
+  };
+  const [outcome] = (await createVisitorStore(pool).resolve([touch])).outcomes;
+  // The erasure is committed, and waits before it gets its final time.
+  await pool.query(`create function wait_for_test() returns trigger language plpgsql as
+    'begin perform pg_advisory_xact_lock(77); return new; end'`);
+  await pool.query('create trigger wait before update on erasures for each row execute function wait_for_test()');
+  const holder = await pool.connect();
+  await holder.query('select pg_advisory_lock(77)');
+  const answer = client.delete(`/visitors/${outcome?.kind === 'resolved' ? outcome.id : ''}`);
+  const waiting = `select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  await expect.poll(async () => (await pool.query<{ count: number }>(waiting)).rows[0]?.count).toBe(1);
+  await hold(client, 'waited', { externalId: 'ann' });
+  await hold(client, 'later', { externalId: 'ann' }, 'rule-1', Date.now() + 3_600_000);
+  await holder.query('select pg_advisory_unlock(77)');
+  holder.release();
+  expect((await answer).status).toBe(200);
+  await pool.query('drop trigger wait on erasures');
+  expect(await eventsOf(client)).toEqual(['later']);
 });
 
 test('quarantine: erasures on every connection at once succeed, and no quarantined event of the people is shown', async () => {

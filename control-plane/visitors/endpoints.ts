@@ -130,10 +130,10 @@ export const visitorEndpoints = [
         {
           now: () => now().getTime(),
           async announce(erasure, db) {
+            // The first time before the visitor's rows are deleted, without which a second try could not find its events in
+            // quarantine; the second time for what a resolver put there that had not read the erasure yet.
+            await quarantine.erase(db, accountId, erasure);
             await announce(erasure, db);
-            // Before the visitor's rows are deleted: a second try could not find the visitor's events in quarantine
-            // without them.
-            if (erasure.isAhead) await quarantine.erase(db, accountId, erasure.identifiers);
           },
           audit: (client, erasureId) => {
             const audited = {

@@ -32,6 +32,8 @@ export type Erased = {
   readonly erasureId: string;
   /** The visitor's own id first, then its aliases. */
   readonly ids: readonly string[];
+  /** The visitors' ids and other identifiers. */
+  readonly identifiers: readonly Identifier[];
   readonly counts: ErasureCounts;
   /** Events received up to this time are dropped, in ms since the epoch. */
   readonly atMs: number;
@@ -101,13 +103,13 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
   const { now, announce, onLeftAhead } = options;
   const erased = await inTransaction(pool, (client) => eraseAhead(client, request, options));
   if (erased.ids.length === 0) return erased;
-  const { erasureId, ids } = erased;
+  const { erasureId, ids, identifiers } = erased;
   try {
     await untilMemoriesKnow();
     const atMs = await latestTime(pool, now);
     await moveErasures(pool, accountId, erased.atMs, atMs);
     await moveErasureRecord(pool, erasureId, atMs);
-    await announce({ ids, identifiers: [], atMs, isAhead: false }, pool);
+    await announce({ ids, identifiers, atMs, isAhead: false }, pool);
     return { ...erased, atMs };
   } catch (error) {
     onLeftAhead(error);
@@ -132,7 +134,7 @@ async function eraseAhead(
   const identifiers = [...ids.map((value) => ({ kind: 'visitor' as const, value })), ...identities];
   const counts = { visitors: cluster.length, identifiers: identifiers.length, ...deleted };
   if (cluster.length + deleted.recentEvents + deleted.experimentAssignments + deleted.experimentVisitors === 0) {
-    return { erasureId, ids: [], counts, atMs };
+    return { erasureId, ids: [], identifiers: [], counts, atMs };
   }
   const suppression = isSuppressed ? { sinceMs: requestedAtMs, erasureId, reference } : undefined;
   for (const some of chunks(identifiers)) await insertErasures(client, { accountId, atMs, suppression }, some);
@@ -143,7 +145,7 @@ async function eraseAhead(
   if (person !== undefined) await forward(client, { erasureId, requestedAtMs, person });
   await audit(client, erasureId);
   await announce({ ids, identifiers, atMs, isAhead: true }, client);
-  return { erasureId, ids, counts, atMs };
+  return { erasureId, ids, identifiers, counts, atMs };
 }
 
 /** A database clock that is further ahead than this counts as wrong, in ms. */

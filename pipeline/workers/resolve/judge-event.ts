@@ -19,7 +19,18 @@ export type EventToJudge = {
 };
 
 /** The plan's verdict; undefined if the event continues unchanged. */
-export type Judged = { readonly leaving: Leaving } | { readonly changed: Envelope } | undefined;
+export type Judged =
+  | { readonly leaving: Leaving }
+  | { readonly held: HeldEvent }
+  | { readonly changed: Envelope }
+  | undefined;
+
+/** An event for the quarantine, unless its visitor was erased. */
+export type HeldEvent = {
+  readonly leaving: Leaving;
+  /** Shows the event in the view as quarantined. */
+  readonly show: () => void;
+};
 
 type JudgeContext = Pick<ResolverContext, 'counts' | 'plan'>;
 
@@ -41,13 +52,14 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   const leaves = outcome !== 'pass' && (isUnjudged || !event.isTest);
   const plan: PlanOutcome = { outcome: shownOutcome(outcome, changed), rules: hits.slice(0, rulesMax).map(shown) };
   if (leaves) {
-    leave(context, event, envelope, plan);
+    const show = (): void => leave(context, event, envelope, plan);
     if (outcome !== 'drop') {
       // After a restart, deduplication does not know quarantined events: each counts once, when the quarantine stores
       // it.
       const rules = hits.map(({ rule }) => rule);
-      return { leaving: heldBy(event.accepted, rules, countHits) };
+      return { held: { leaving: heldBy(event.accepted, rules, countHits), show } };
     }
+    show();
     countHits();
     return { leaving: drops.plan };
   }

@@ -20,6 +20,7 @@ import { eventUnits, Turns } from '../worker/turns.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { admitEvent } from './admit-event.ts';
 import type { Candidate } from './admit-event.ts';
+import type { HeldEvent } from './judge-event.ts';
 import { drops, leave, letterOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
@@ -212,6 +213,10 @@ async function writeLines(
   let index = -1;
   for (const candidate of candidates) {
     index += 1;
+    if (candidate.held !== undefined) {
+      leave(counts, hold(candidate, candidate.held, outcomes[index]), deadLetters);
+      continue;
+    }
     visitorLimit.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
     costBudget.recordActivity(candidate.touch.accountId);
     const outcome = outcomes[index];
@@ -358,6 +363,14 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
 
 /** Maximum bytes of a message besides its events: its headers, with the ids of one event. */
 const messageOverheadBytes = 4_096;
+
+/** How an event ends that its account's tracking plan quarantines. */
+function hold({ accepted }: Candidate, held: HeldEvent, visitor: VisitorOutcome | undefined): Leaving {
+  if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
+  if (visitor.kind === 'refused') return letterOf(accepted, visitor.reason);
+  held.show();
+  return held.leaving;
+}
 
 /** Writes the line of an event with its visitor; or, if the event is not resolved, returns how it ends. */
 function write(

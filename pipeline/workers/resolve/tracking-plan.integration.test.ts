@@ -8,11 +8,13 @@ import { envelopeOf, readQuarantine, releaseQuarantined } from '../../../shared/
 import type { QuarantinedEvent } from '../../../shared/nats/quarantine/quarantine.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { eraseFor } from '../../../shared/testing/visitors.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
 import { suppressIdentifiers } from '../../../shared/visitors/suppressions.ts';
 import { until } from '../../testing/until.ts';
+import { noRecorder } from '../recent/testing/no-recorder.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
@@ -54,8 +56,21 @@ const planOf = (rules: readonly JsonObject[], events: readonly JsonObject[] = []
   );
 
 /** Resolves events of an account with a plan; a last, irrelevant event shows when all are resolved. */
-async function resolve(plan: ReturnType<typeof planOf>, events: readonly TestEvent[], account: string = randomUUID()) {
-  const resolver = await rig.start(0, { plans: (id) => (id === account ? plan : undefined) });
+async function resolve(
+  plan: ReturnType<typeof planOf>,
+  events: readonly TestEvent[],
+  account: string = randomUUID(),
+  onLeft: (eventId: string) => void = () => undefined,
+) {
+  const resolver = await rig.start(0, {
+    plans: (id) => (id === account ? plan : undefined),
+    openRecorder: async ({ planOutcomes }) => ({
+      ...noRecorder,
+      close: async () => {
+        for (const { id } of planOutcomes.takeLeft()) onLeft(id);
+      },
+    }),
+  });
   const { events: before } = resolver.stats();
   const last = randomUUID();
   await rig.send(
@@ -221,6 +236,37 @@ test('tracking plan: a quarantined event is kept once if its client repeats it o
   const { account } = await resolve(holding, [event, event]);
   const { account: other } = await resolve(holding, [event]);
   expect([(await heldOf(account)).length, (await heldOf(other)).length]).toEqual([1, 1]);
+});
+
+test('tracking plan: an event of an erased person is dropped, not quarantined, if it waited at the erasure or the person is suppressed', async () => {
+  const holding = planOf([{ property: 'event_properties.ssn', action: 'Quarantine' }]);
+  const { account } = await resolve(holding, [
+    { body: { event: 'E', userId: 'ann' } },
+    { body: { event: 'E', userId: 'bob' } },
+  ]);
+  const event = (userId: string, id: string, at: number): TestEvent => ({
+    id,
+    at,
+    body: { event: 'E', userId, eventProperties: { ssn } },
+  });
+  await eraseFor(rig.ownerPool, { accountId: account, id: 'ann' });
+  await eraseFor(rig.ownerPool, { accountId: account, id: 'bob', isSuppressed: true });
+  const [before, after] = [Date.now() - 60_000, Date.now() + 60_000];
+  const left: string[] = [];
+  const { stats } = await resolve(
+    holding,
+    [event('ann', 'waited', before), event('ann', 'later', after), event('bob', 'suppressed', after)],
+    account,
+    (id) => left.push(id),
+  );
+  expect((await heldOf(account)).map(({ line }) => envelopeOf(line).id)).toEqual(['later']);
+  expect(stats).toMatchObject({ quarantined: 1, erased_dropped: 2 });
+  // The view shows no dropped event as quarantined.
+  expect(left).toEqual(['later']);
+  const { rows } = await rig.ownerPool.query("select id from visitors where account_id = $1 and id in ('ann', 'bob')", [
+    account,
+  ]);
+  expect(rows).toEqual([]);
 });
 
 const framed = (events: readonly (QuarantinedEvent | undefined)[]): Buffer =>
