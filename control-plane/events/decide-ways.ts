@@ -216,7 +216,7 @@ function compileWay(
         properties:
           mapped === undefined || limit === undefined
             ? (mapped?.properties ?? null)
-            : limitProperties(limit, event, mapped.properties),
+            : limitProperties(limit, event, mapped.properties, mapped.properties !== resolved.event.event_properties),
       };
       if (!asked.withRequests) return sent;
       const preview = previewRequest(ready(), { resolved, mapped, isLimited, consentMode }, asked.nowMs);

@@ -132,7 +132,7 @@ test('privacy report: if no rule always applies, the default payload is sent as 
     '* * omitted allow-list',
     '$* * plain -',
     'Lead ssn omitted rule no ssn',
-    'Lead email redacted allow-list',
+    'Lead email omitted allow-list',
     'Lead plan plain -',
     'Lead * omitted allow-list',
   ]);

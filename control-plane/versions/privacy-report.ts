@@ -199,7 +199,7 @@ function ruleProperties(snapshot: Known, rule: JsonObject, event: string, isCond
     // The list removes no null of the event or of its visitor.
     const isNull = modification === 'Null' && /^(?:visitor\.)?[^.]+$/.test(property);
     if (allowed !== undefined && !isAllowed(allowed, property) && !isNull) {
-      return { ...unlisted(property, isConditional), reads };
+      return { ...unlisted(property, { isMapped: true, isConditional }), reads };
     }
     return { property, treatment: treatmentOf(modification), by: modification, isConditional, reads };
   });
@@ -217,7 +217,8 @@ function ownProperties(snapshot: Known, event: string, isConditional: boolean): 
     .flatMap((one) => listOf(one['properties']).map((property) => String(property['name'])));
   const names = [...new Set([...known, ...(allowed ?? []), ...snapshot.seen])].filter((name) => !planned.has(name));
   const own = names.map((property): Property => {
-    if (allowed !== undefined && !isAllowed(allowed, property)) return unlisted(property, isConditional);
+    if (allowed !== undefined && !isAllowed(allowed, property))
+      return unlisted(property, { isMapped: false, isConditional });
     return { property, treatment: 'plain', by: undefined, isConditional };
   });
   const rest: Property = {
@@ -230,8 +231,11 @@ function ownProperties(snapshot: Known, event: string, isConditional: boolean): 
 }
 
 /** A property that the allow-list does not have. */
-function unlisted(property: string, isConditional: boolean): Property {
-  const sent = unlistedAs(property);
+function unlisted(
+  property: string,
+  { isMapped, isConditional }: Record<'isMapped' | 'isConditional', boolean>,
+): Property {
+  const sent = unlistedAs(property, isMapped);
   const treatment = sent === 'null' ? 'redacted' : sent;
   return { property, treatment, by: treatment === 'plain' ? undefined : 'allow-list', isConditional };
 }

@@ -130,6 +130,20 @@ test.each<[string, object, object | undefined]>([
   expect(body).not.toMatch(/"(?:em|fn|external_id)":/);
 });
 
+test('allow-list: an event that is not mapped is matched by what is known of its visitor, not by its own unlisted address', () => {
+  const limit = compileAllowedData([{ name: '*', properties: ['value'] }]);
+  const kind = findDestinationKind('Facebook');
+  if (limit === undefined || kind === undefined) throw new Error('the kind is missing');
+  const sample = sampleEventFor(kind);
+  const bodyFor = (own: object): string => {
+    const event_properties = { ...sample.event.event_properties, ...own };
+    const resolved = { ...sample, event: { ...sample.event, event_properties } };
+    return sent(withLimitedData(kind.prepare(kind.exampleSettings), limit), { resolved, mapped: undefined });
+  };
+  expect(bodyFor({ email: 'friend@example.com' })).toBe(bodyFor({}));
+  expect(bodyFor({})).toContain('"em":');
+});
+
 test('allow-list: Klaviyo gets no address that a mapping withholds, and one that is listed', () => {
   const kind = findDestinationKind('Klaviyo');
   if (kind === undefined) throw new Error('the kind is missing');

@@ -14,17 +14,23 @@ import { overridesInEvent, overridesInVisitor } from './sdk/person.ts';
 export function withLimitedData<Prepared extends PreparedDestination>(prepared: Prepared, limit: LimitData): Prepared {
   return changeEvents(prepared, (event) => {
     // The limit depends on the event's own name, even if a mapping renames it.
-    const name = event.resolved.event.event;
-    return changeProperties(event, (properties) => limitProperties(limit, name, properties));
+    const { event: name, event_properties: own } = event.resolved.event;
+    const isMapped = event.mapped !== undefined && event.mapped.properties !== own;
+    return changeProperties(event, (properties) => limitProperties(limit, name, properties, isMapped));
   });
 }
 
 /**
- * The properties of an event that may be sent. A property that overrides what is known of the visitor is null if the
- * list does not have it, and a null remains: without it, the kind would read the value that the override hides. Limited
- * use and denials of consent remain too.
+ * The properties of an event that may be sent. If the list does not have a member of `visitor`, or a mapped property
+ * that overrides what is known of the visitor, it is null, and a null remains: without it, the kind would read the value
+ * that the override hides. Limited use and denials of consent remain too.
  */
-export function limitProperties(limit: LimitData, eventName: string, properties: JsonObject): JsonObject {
+export function limitProperties(
+  limit: LimitData,
+  eventName: string,
+  properties: JsonObject,
+  isMapped: boolean,
+): JsonObject {
   const kept = limit(eventName, properties);
   if (kept === properties) return properties;
   const { visitor, consent, [limitedDataUse]: limitedUse } = properties;
@@ -32,12 +38,14 @@ export function limitProperties(limit: LimitData, eventName: string, properties:
   const withheld = isJsonObject(visitor) ? nullsFor(visitor, keptVisitor, overridesInVisitor) : {};
   return mergeMembers(
     kept,
-    nullsFor(properties, kept, overridesInEvent),
+    nullsFor(properties, kept, isMapped ? overridesInEvent : none),
     Object.keys(withheld).length === 0 ? undefined : { visitor: mergeMembers(keptVisitor, withheld) },
     limitedUse === undefined ? undefined : { [limitedDataUse]: limitedUse },
     isJsonObject(consent) ? withDenials(kept, consent) : undefined,
   );
 }
+
+const none: ReadonlySet<string> = new Set();
 
 function withDenials({ consent: kept }: JsonObject, consent: JsonObject): JsonObject | undefined {
   const denials = Object.entries(consent).filter(([, word]) => word === 'DENIED');
@@ -53,9 +61,10 @@ function nullsFor(from: JsonObject, kept: JsonObject, overrides: ReadonlySet<str
 }
 
 /** How `limitProperties` sends a property that the list does not have; `a.b` is a property within an object. */
-export function unlistedAs(property: string): 'plain' | 'reduced' | 'null' | 'omitted' {
+export function unlistedAs(property: string, isMapped: boolean): 'plain' | 'reduced' | 'null' | 'omitted' {
   if (property === limitedDataUse) return 'plain';
   const [, holder, name = ''] = /^(?:(visitor|consent)\.)?(.+)$/.exec(property) ?? [];
   if (holder === 'consent' || property === 'consent') return 'reduced';
-  return (holder === 'visitor' ? overridesInVisitor : overridesInEvent).has(name) ? 'null' : 'omitted';
+  const overrides = holder === 'visitor' ? overridesInVisitor : isMapped ? overridesInEvent : none;
+  return overrides.has(name) ? 'null' : 'omitted';
 }

@@ -251,8 +251,7 @@ export function mappedEvent(outbound: OutboundEvent): Pick<ResolvedEvent, 'event
   const { event, visitor } = exact ?? resolved;
   if (mapped === undefined && (exact === undefined || change === undefined)) return { event, visitor };
   const made = exact && (mapped === undefined ? event.event_properties : mapped.remake?.(exact));
-  const properties =
-    made === undefined ? (mapped?.properties ?? event.event_properties) : (change?.(made) ?? made);
+  const properties = made === undefined ? (mapped?.properties ?? event.event_properties) : (change?.(made) ?? made);
   const sent = mergeMembers(event, { event: mapped?.eventName ?? event.event, event_properties: properties });
   const own = mappedProperties(outbound) === undefined ? undefined : properties['visitor'];
   return {
