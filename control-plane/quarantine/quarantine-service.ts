@@ -38,7 +38,7 @@ export type QuarantineService = {
   list(request: Request, limit: number): Promise<QuarantinePart>;
   release(request: Request): Promise<DoneWithQuarantine>;
   delete(request: Request): Promise<DoneWithQuarantine>;
-  /** Releases the events that a rule quarantined, up to 10,000. */
+  /** Releases the events that a rule quarantined, up to 10,000. Throws a 503 only if none was released. */
   releaseRule(accountId: string, rule: string): Promise<ReleasedByRule>;
   /**
    * Deletes the events, received until the erasure, whose visitor is identified by one of its identifiers. `db`: the
@@ -80,15 +80,15 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
       [accountId, eventIds.map((id) => cleanText(id) ?? '')],
     );
   };
-  const release = (request: Request): Promise<DoneWithQuarantine> =>
+  const release = (request: Request, onReleased?: (count: number) => void): Promise<DoneWithQuarantine> =>
     eachPart(request, async ({ events }) => {
       // Hide the events before their release: an event that breaks a rule again is then shown again.
       await hide(pool, request.accountId, idsOf(events));
-      await releaseQuarantined(connection, events);
+      await releaseQuarantined(connection, events, onReleased);
     });
   return {
     list: (request, limit) => ask(() => readQuarantine(connection, request, { ...bounds, eventsMax: limit })),
-    release,
+    release: (request) => release(request),
     delete: (request) =>
       eachPart(request, async ({ events }) => {
         await deleteQuarantined(connection, events);
@@ -97,11 +97,16 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
     async releaseRule(accountId, rule) {
       let released = 0;
       let range: QuarantineRange | undefined;
-      for (let part = 0; part < partsPerRuleMax; part += 1) {
-        const { count, next } = await release({ accountId, filter: { rule }, range });
-        released += count;
-        range = next;
-        if (next === undefined) return { released, isComplete: true };
+      try {
+        for (let part = 0; part < partsPerRuleMax; part += 1) {
+          const { next } = await release({ accountId, filter: { rule }, range }, (count) => {
+            released += count;
+          });
+          range = next;
+          if (next === undefined) return { released, isComplete: true };
+        }
+      } catch (error) {
+        if (released === 0) throw error;
       }
       return { released, isComplete: false };
     },

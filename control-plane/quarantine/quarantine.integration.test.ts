@@ -16,6 +16,7 @@ import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { holdForWriting } from '../../shared/visitors/erasure-lock.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { Client } from '../testing/client.ts';
+import { createQuarantineService } from './quarantine-service.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
@@ -34,7 +35,12 @@ afterAll(() => plane.stop());
 const receivedAt = Date.parse('2026-03-01T00:00:00Z');
 
 /** Quarantines an event as a resolver does. */
-async function hold(of: Client, id: string, body: JsonObject = {}, rule = 'rule-1', at = receivedAt): Promise<void> {
+async function hold(
+  of: Client,
+  id: string,
+  body: JsonObject = {},
+  { rule = 'rule-1', partition = 0, at = receivedAt }: { rule?: string; partition?: number; at?: number } = {},
+): Promise<void> {
   const line = {
     v: 1,
     account: of.accountId,
@@ -44,7 +50,7 @@ async function hold(of: Client, id: string, body: JsonObject = {}, rule = 'rule-
     id,
     body: { event: 'E', ...body },
   };
-  await publish(plane.log, quarantineSubject(of.accountId, rule, 0), Buffer.from(JSON.stringify(line)), {
+  await publish(plane.log, quarantineSubject(of.accountId, rule, partition), Buffer.from(JSON.stringify(line)), {
     msgId: randomUUID(),
     timeoutMs: 30_000,
     headers: { [quarantineHeaders.rules]: `${rule},rule-x` },
@@ -58,7 +64,7 @@ const eventsOf = async (of: Client, query = ''): Promise<unknown[]> => {
 
 test('quarantine: is listed in order, without the content of events, and filtered by rule, time and account', async () => {
   await hold(client, 'a', { eventProperties: { ssn: 'canary' } });
-  await hold(client, 'b', {}, 'rule-2');
+  await hold(client, 'b', {}, { rule: 'rule-2' });
   await hold(client, 'c');
   await hold(other, 'a');
   const { body, status } = await client.get('/quarantine?limit=2');
@@ -81,7 +87,7 @@ test('quarantine: is listed in order, without the content of events, and filtere
 
 test('quarantine: released events are back in the log in order, deleted events are gone, and both actions are audited', async () => {
   for (const id of ['a', 'b', 'c']) await hold(client, id, { eventProperties: { total: id } });
-  await hold(client, 'd', {}, 'rule-2');
+  await hold(client, 'd', {}, { rule: 'rule-2' });
   await hold(other, 'a');
   const { lastSeq } = await readStreamState(plane.log, streams.ingest);
   const released = await client.post('/quarantine/release', { rule: 'rule-1' });
@@ -112,6 +118,24 @@ test('order of effects: a released event leaves the quarantine only once the log
   refused.release();
   await releaseQuarantined(connection, events);
   expect(await eventsOf(client)).toEqual([]);
+  await connection.close();
+  await gate.close();
+});
+
+test('quarantine: a release that fails after its first events reports how many it released', async () => {
+  await hold(client, 'a');
+  await hold(client, 'b', {}, { partition: 1 });
+  const gate = await openLogGate(plane.nats.url);
+  const connection = await connectLog({ url: asLogUser(gate.url, 'controlPlane'), name: 'gated' });
+  const pool = openTestPool(plane.databaseUrl, 1);
+  const service = createQuarantineService(connection, pool);
+  const refused = gate.refuse(ingestSubject(1));
+  expect(await service.releaseRule(client.accountId, 'rule-1')).toEqual({ released: 1, isComplete: false });
+  await expect(service.releaseRule(client.accountId, 'rule-1')).rejects.toMatchObject({ status: 503 });
+  expect(await eventsOf(client)).toEqual(['b']);
+  refused.release();
+  expect(await service.releaseRule(client.accountId, 'rule-1')).toEqual({ released: 1, isComplete: true });
+  await pool.end();
   await connection.close();
   await gate.close();
 });
@@ -157,7 +181,7 @@ test('quarantine: an erasure also deletes what a resolver put there before it ha
     and database = (select oid from pg_database where datname = current_database())`;
   await expect.poll(async () => (await pool.query<{ count: number }>(waiting)).rows[0]?.count).toBe(1);
   await hold(client, 'waited', { externalId: 'ann' });
-  await hold(client, 'later', { externalId: 'ann' }, 'rule-1', Date.now() + 3_600_000);
+  await hold(client, 'later', { externalId: 'ann' }, { at: Date.now() + 3_600_000 });
   await holder.query('select pg_advisory_unlock(77)');
   holder.release();
   expect((await answer).status).toBe(200);
@@ -212,7 +236,7 @@ test('quarantine: one call publishes the fixed rule and releases the events it h
   });
   const { id } = rule.body;
   expect((await client.post('/versions', { publish: true })).status).toBe(200);
-  for (const held of ['a', 'b']) await hold(client, held, {}, id);
+  for (const held of ['a', 'b']) await hold(client, held, {}, { rule: id });
   await hold(client, 'c', {}, 'other-rule');
   const pool = openTestPool(plane.databaseUrl, 2);
   for (const held of ['a', 'c']) {
@@ -234,7 +258,7 @@ test('quarantine: one call publishes the fixed rule and releases the events it h
   await pool.end();
   expect(rows).toEqual([{ id: 'c' }]);
   // Publishing the same version again changes nothing but still releases.
-  await hold(client, 'd', {}, id);
+  await hold(client, 'd', {}, { rule: id });
   const again = await client.post(`/versions/${body.id}/publish`, { releaseQuarantine: [id, 'other-rule'] });
   expect(again.body.quarantineReleased).toEqual([
     { rule: id, released: 1, isComplete: true },

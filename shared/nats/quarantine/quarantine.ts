@@ -95,11 +95,13 @@ export async function readQuarantine(
 
 /**
  * Publishes events to INGEST, in order within each partition. An event leaves the quarantine once the log has stored
- * it. If a crash causes an event to be released twice, deduplication removes the second copy.
+ * it. If a crash causes an event to be released twice, deduplication removes the second copy. `onReleased` gets the
+ * number of events of each frame that the log has stored.
  */
 export async function releaseQuarantined(
   connection: LogConnection,
   events: readonly QuarantinedEvent[],
+  onReleased?: (count: number) => void,
 ): Promise<void> {
   for (const frame of framesOf(events)) {
     const [first, last] = [frame.events[0]?.seq, frame.events.at(-1)?.seq];
@@ -109,6 +111,7 @@ export async function releaseQuarantined(
       msgId: `release.${frame.partition}.${first}.${last}.${frame.events.length}`,
     };
     await publishWithRetry(connection, message, { timeoutMs: publishTimeoutMs, attemptsMax: publishAttemptsMax });
+    onReleased?.(frame.events.length);
     await deleteQuarantined(connection, frame.events);
   }
 }
