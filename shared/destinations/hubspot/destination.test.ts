@@ -118,7 +118,7 @@ describe('HubSpot', () => {
     const prepared = hubspot.prepare(settings);
     expect(prepared.readAnswer?.(answer(207, { errors }), events)).toEqual([{ kind: 'delivered' }, refused, refused]);
     expect(prepared.readAnswer?.(answer(207, { errors: [{ category: 'X' }] }), [identify])).toMatchObject([
-      { kind: 'retry' },
+      { kind: 'retry', unnamed: 'any' },
     ]);
     expect(prepared.readAnswer?.(answer(200, { results: [] }), events)).toBeUndefined();
     expect(prepared.readAnswer?.(answer(207, { errors }), [track])).toBeUndefined();

@@ -95,9 +95,9 @@ export function readInputErrors(
   const reasons = new Map<string, string>();
   for (const { category, context } of errors.filter(isJsonObject)) {
     const traceIds = isJsonObject(context) ? context['objectWriteTraceId'] : undefined;
-    // An error that names no record may be about any of them, so all are retried; writing a record again is harmless.
+    // An error that names no record may be about any of them, so all are sent again; writing a record again is harmless.
     if (!Array.isArray(traceIds)) {
-      return Array.from({ length: count }, () => ({ kind: 'retry', reason: rowRefusal(category) }));
+      return Array.from({ length: count }, () => ({ kind: 'retry', reason: rowRefusal(category), unnamed: 'any' }));
     }
     for (const traceId of traceIds) reasons.set(String(traceId), rowRefusal(category));
   }

@@ -129,14 +129,16 @@ describe('Iterable', () => {
     ]);
   });
 
-  it('answer: an event is tried again if the answer counts failures without naming them', () => {
+  it('answer: if it counts failures without naming them, events are tried again, in smaller requests', () => {
     const prepared = iterable.prepare(key);
     expect(prepared.readAnswer?.(answer({ successCount: 0, failCount: 1 }), [track])).toMatchObject([
-      { kind: 'retry' },
+      { kind: 'retry', unnamed: 'any' },
     ]);
     const body = { successCount: 0, failCount: 2, disallowedEventNames: ['Order Completed'] };
     const other = { resolved: sampleEvent({ event: 'Other' }) };
     expect(prepared.readAnswer?.(answer(body), [track, other])).toMatchObject([{ kind: 'reject' }, { kind: 'retry' }]);
+    const some = { kind: 'retry', reason: 'row refused: failCount', unnamed: 'some' };
+    expect(prepared.readAnswer?.(answer({ successCount: 1, failCount: 1 }), [track, other])).toEqual([some, some]);
     expect(prepared.readAnswer?.(answer({ successCount: 1, failCount: 0 }), [track])).toBeUndefined();
   });
 });

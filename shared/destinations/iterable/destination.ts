@@ -154,8 +154,6 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-const unnamed: Outcome = { kind: 'retry', reason: rowRefusal('failCount') };
-
 /** Reads the outcomes from a 200 with failures, which lists users by e-mail address or id, and events by name. */
 function readFailures(
   answer: OutboundAnswer,
@@ -177,8 +175,10 @@ function readFailures(
   });
   const outcomes = rowOutcomes(events.length, refusals);
   if (refusals.size >= failCount) return outcomes;
-  // The response does not say which of the other events failed, so all are retried; resending accepted events is
+  // The response does not say which of the other events failed, so all are sent again; resending accepted events is
   // harmless.
+  const isAll = failCount >= events.length;
+  const unnamed: Outcome = { kind: 'retry', reason: rowRefusal('failCount'), unnamed: isAll ? 'any' : 'some' };
   return outcomes.map((outcome) => (outcome.kind === 'reject' ? outcome : unnamed));
 }
 
