@@ -84,13 +84,31 @@ test('withdrawals: a denial that follows a grant is announced, although the stre
   expect(isDenied()).toBe(true);
 });
 
-test('withdrawals: a grant that is not newer than the denial is not announced, since the denial holds', () => {
+test('withdrawals: a grant that was received before the denial is not announced, since the denial holds', () => {
   const { event, deliver, isDenied } = announcing();
   event(10, false);
-  expect(event(11, true, { saidAtMs: 10 })).toEqual([]);
+  expect(event(9, true)).toEqual([]);
   deliver();
-  expect([event(12, true, { saidAtMs: 9 }), isDenied()]).toEqual([[], true]);
-  expect(event(13, true, { saidAtMs: 11 })).toEqual([[true, 11]]);
+  expect([event(9, true, { saidAtMs: 8 }), event(12, true, { isSaid: false }), isDenied()]).toEqual([[], [], true]);
+});
+
+test('withdrawals: a visitor who grants after a denial is granted, also in one request and with times before it', () => {
+  const { event, deliver, isDenied } = announcing();
+  expect([event(20, false, { saidAtMs: 1 }), event(20, true, { saidAtMs: 5 })]).toEqual([[[false, 20]], [[true, 21]]]);
+  deliver();
+  expect([event(30, true, { isSaid: false }), isDenied()]).toEqual([[], false]);
+});
+
+test('withdrawals: of a denial, a grant and a denial in one request the last denial holds, also after a crash', () => {
+  const { event, deliver, isDenied, restart } = announcing();
+  const send = () => [event(20, false), event(20, true), event(20, false)];
+  expect(send()).toEqual([[[false, 20]], [[true, 21]], [[false, 21]]]);
+  deliver();
+  expect(isDenied()).toBe(true);
+  restart();
+  send();
+  deliver();
+  expect(isDenied()).toBe(true);
 });
 
 test('withdrawals: while the log does not answer, a denial is announced again, and a grant of a known denial is announced', () => {

@@ -47,7 +47,8 @@ const announcedMax = 10_000;
 /**
  * A denial is announced if it is not the visitor's latest entry in the stream, whichever event shows it: the event that
  * states the denial, the first event after a merge, or an event that is resolved again after a crash. A grant is
- * announced if its event states it and it is newer than the visitor's latest entry, a denial. So visitors who never
+ * announced if its event states it, the visitor then has it, and it was not received before the visitor's latest entry, a
+ * denial. So visitors who never
  * denied cause no messages, and a grant that every event repeats causes one. Global Privacy Control of a known visitor
  * counts as a denial of `$gpc`: it applies to waiting events too, for the purposes that follow the signal.
  */
@@ -71,8 +72,8 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
       const { accountId, receivedAtMs, given, sentWith } = touch;
       if (sentWith === 'test' || plans(accountId)?.hasPurposes !== true) return none;
       const consent = properties.value['consent'];
-      const isSaid = given.some((members) => Object.hasOwn(members, 'consent'));
       if (consent === undefined) return none;
+      const said = given.map((members) => readConsentWords(members['consent']).words);
       const ofVisitor = { visitorId: id, receivedAtMs: Number.POSITIVE_INFINITY };
       const stored = erasures.lastWords(accountId, ofVisitor);
       const own = announced.get(keyOf(accountId, id));
@@ -80,22 +81,30 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
       // A denial is announced until the stream has it, and after each grant.
       const isStored = (name: string): boolean =>
         erasures.isCurrent && stored?.get(name)?.isDenial === true && lastOf(name)?.isDenial === true;
-      const denied: Record<string, boolean> = {};
-      const granted: Record<string, boolean> = {};
+      const change = { accountId, visitorIds: [id] };
+      const changes: ConsentChange[] = [];
+      const add = (name: string, word: boolean, atMs: number): void => {
+        const same = changes.findIndex(({ words, atMs: other }) => other === atMs && Object.values(words)[0] === word);
+        if (same === -1) changes.push({ ...change, words: { [name]: word }, atMs });
+        else changes[same] = { ...change, words: { ...changes[same]?.words, [name]: word }, atMs };
+      };
+      // Never before a grant that the denial follows, which may have the same receipt.
+      const deny = (name: string): void => add(name, false, Math.max(receivedAtMs, lastOf(name)?.atMs ?? receivedAtMs));
       for (const [name, word] of Object.entries(readConsentWords(consent).words)) {
         const last = lastOf(name);
-        if (!word && !isStored(name)) denied[name] = false;
-        else if (word && isSaid && last?.isDenial === true && saidAtMs > last.atMs) granted[name] = true;
+        if (!word && !isStored(name)) deny(name);
+        // A grant that was received before the denial never undoes it.
+        else if (
+          word &&
+          last?.isDenial === true &&
+          receivedAtMs >= last.atMs &&
+          said.some((words) => words[name] === true)
+        )
+          add(name, true, Math.max(saidAtMs, last.atMs + 1));
       }
       // `$gpc` is not a purpose, so the loop over the purposes does not see it.
       const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
-      if (hasGpc && !isStored(consentMarks.gpc) && own?.has(consentMarks.gpc) !== true)
-        denied[consentMarks.gpc] = false;
-      const change = { accountId, visitorIds: [id] };
-      const changes = [
-        ...(Object.keys(denied).length === 0 ? [] : [{ ...change, words: denied, atMs: receivedAtMs }]),
-        ...(Object.keys(granted).length === 0 ? [] : [{ ...change, words: granted, atMs: saidAtMs }]),
-      ];
+      if (hasGpc && !isStored(consentMarks.gpc) && own?.has(consentMarks.gpc) !== true) deny(consentMarks.gpc);
       if (changes.length > 0) announced.set(keyOf(accountId, id), withChanges(own, changes));
       return changes;
     },
