@@ -12,7 +12,7 @@ import type { ConfigSigner } from '../../shared/contracts/config/signed-config.t
 export type ConfigPublisher = {
   /** Call when there may be something to publish. */
   wake(): void;
-  /** Number of outbox rows that waited at the last check. */
+  /** Number of outbox rows that waited at the last check; 0 while another process leads. */
   readonly waiting: number;
   /** Rounds that failed. */
   readonly failures: number;
@@ -161,7 +161,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   return {
     wake,
     get waiting() {
-      return waiting;
+      return options.leading() ? waiting : 0;
     },
     get failures() {
       return failures;

@@ -238,7 +238,7 @@ test('publish: a setting or a secret that makes the live configuration too large
   expect(await ask('POST', rotate)).toEqual([200, '']);
 });
 
-test('accounts that cannot be published delay no other account, and do not open the log again', async () => {
+test('accounts that cannot be published delay no other account, do not open the log again, and wait only at the leader', async () => {
   const own = await startTestControlPlane();
   onTestFinished(() => own.stop());
   const ownBuckets = await openBuckets(own.log, 1);
@@ -266,6 +266,7 @@ test('accounts that cannot be published delay no other account, and do not open 
   const old = await addRow(other, new Date(0), new Date(0));
   await ownBuckets.config.delete(accountKey(other.accountId));
   let reopened = 0;
+  let leading = true;
   const publisher = createConfigPublisher({
     storage: own.storage,
     logBuckets: {
@@ -278,7 +279,7 @@ test('accounts that cannot be published delay no other account, and do not open 
     signer: undefined,
     logger: createLogger('test', 'silent'),
     pushBytesPerS: 4 * 1024 ** 2,
-    leading: () => true,
+    leading: () => leading,
     now: () => new Date(),
   });
   onTestFinished(() => publisher.stop());
@@ -287,6 +288,10 @@ test('accounts that cannot be published delay no other account, and do not open 
   await expect.poll(() => own.storage.fork().count(OutboxRow, { id: old })).toBe(0);
   await expect.poll(() => publisher.failures).toBeGreaterThan(1);
   expect(reopened).toBe(0);
+  await expect.poll(() => publisher.waiting).toBeGreaterThan(0);
+  // Another control plane takes over, and counts what waits.
+  leading = false;
+  expect(publisher.waiting).toBe(0);
 });
 
 test('two control planes: a version published at the follower is pushed by the leader', async () => {
