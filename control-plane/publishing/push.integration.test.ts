@@ -289,7 +289,7 @@ test('accounts that cannot be published delay no other account, do not open the 
   await expect.poll(() => publisher.failures).toBeGreaterThan(1);
   expect(reopened).toBe(0);
   await expect.poll(() => publisher.waiting).toBeGreaterThan(0);
-  // Another control plane takes over, and counts what waits.
+  // Another control plane takes over, and counts the waiting changes.
   leading = false;
   expect(publisher.waiting).toBe(0);
 });

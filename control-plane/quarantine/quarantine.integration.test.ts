@@ -237,7 +237,7 @@ test('quarantine: one call publishes the fixed rule and releases the events it h
   const { id } = rule.body;
   expect((await client.post('/versions', { publish: true })).status).toBe(200);
   for (const held of ['a', 'b']) await hold(client, held, {}, { rule: id });
-  await hold(client, 'c', {}, 'other-rule');
+  await hold(client, 'c', {}, { rule: 'other-rule' });
   const pool = openTestPool(plane.databaseUrl, 2);
   for (const held of ['a', 'c']) {
     await pool.query(
