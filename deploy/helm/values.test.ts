@@ -1,8 +1,14 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { beforeAll, expect, test } from 'vitest';
+import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
+import { streamConfigs } from '../../shared/nats/streams/topology.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
+import { readGatewayEnv } from '../../gateway/env.ts';
 import { unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
-import { readChart } from './testing/read-chart.ts';
+import { chartFolder, readChart } from './testing/read-chart.ts';
 import type { Chart, Values } from './testing/read-chart.ts';
 
 const services = { gateway: 'gateway', pipeline: 'pipeline', controlPlane: 'control-plane' } as const;
@@ -108,6 +114,19 @@ test('values: pod settings that the template itself sets are refused', () => {
   expect(set.length).toBeGreaterThan(7);
   const definitions = schema['definitions'] as Record<string, { propertyNames?: { not: { enum: string[] } } }>;
   expect(definitions['podSpec']?.propertyNames?.not.enum).toEqual(expect.arrayContaining(set));
+});
+
+test('values: three quarters of the disk that they name hold the streams', async () => {
+  const text = await readFile(join(chartFolder, 'values.yaml'), 'utf8');
+  const diskGib = Number(/nodes with disks of (\d+) GiB/.exec(text)?.[1]);
+  const settings = readTopologySettings(readGatewayEnv(at('env') as Record<string, string>));
+  const sizes = [
+    ...streamConfigs(settings).map((stream) => stream.max_bytes ?? 0),
+    ...Object.values(bucketSettings(settings.replicas)).map(({ bytesMax }) => bytesMax),
+  ];
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  expect(bytes).toBeGreaterThan(0);
+  expect(bytes).toBeLessThanOrEqual(0.75 * diskGib * 1024 ** 3);
 });
 
 test('values: name only variables that their service knows, and hold no secret', () => {
