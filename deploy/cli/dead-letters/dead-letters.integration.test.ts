@@ -17,6 +17,7 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testAccountConfig } from '../../../shared/testing/test-account-config.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
@@ -25,15 +26,18 @@ import type { DeadLettersRequest } from './run-command.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
+/** In its environment the command is run for dead letters of ingest. */
+let pipeline: LogConnection;
 
 beforeAll(async () => {
   nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'test' });
   await ensureTopology(connection, testTopology({ partitions: 2 }));
   await openBuckets(connection, 1);
+  pipeline = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'test' });
 });
 afterAll(async () => {
-  await connection.close();
+  await Promise.all([connection.close(), pipeline.close()]);
   await nats.stop();
 });
 
@@ -43,7 +47,8 @@ async function run(
   choice: DeadLettersRequest['choice'] = {},
 ): Promise<readonly string[]> {
   const said: string[] = [];
-  await runDeadLetters({ connection, replicas: 1, say: (line) => said.push(line) }, { action, of, choice });
+  const login = of === 'ingest' ? pipeline : connection;
+  await runDeadLetters({ connection: login, replicas: 1, say: (line) => said.push(line) }, { action, of, choice });
   return said;
 }
 

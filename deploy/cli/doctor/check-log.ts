@@ -8,7 +8,7 @@ import {
 } from '../../../shared/doctor/judge-log.ts';
 import { judgeExposure } from '../../../shared/doctor/judge-exposure.ts';
 import { judgeNatsServer } from '../../../shared/doctor/judge-versions.ts';
-import { ok } from '../../../shared/doctor/finding.ts';
+import { ok, warn } from '../../../shared/doctor/finding.ts';
 import type { Finding } from '../../../shared/doctor/finding.ts';
 import { readDurability } from '../../../shared/nats/monitor/read-durability.ts';
 import { readLogServers } from '../../../shared/nats/monitor/read-log-servers.ts';
@@ -16,6 +16,7 @@ import { readExposure } from '../../../shared/nats/monitor/read-exposure.ts';
 import { MonitorError, monitorUrls, readMonitor } from '../../../shared/nats/monitor/read-monitor.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { isNotPermitted } from '../../../shared/nats/connection/server-error.ts';
 import { inspectLog } from '../../../shared/nats/monitor/inspect-log.ts';
 import type { LogReport } from '../../../shared/nats/monitor/inspect-log.ts';
 import { listLosses } from '../../../shared/nats/messages/lost-messages.ts';
@@ -24,6 +25,7 @@ import type { StreamLoss } from '../../../shared/nats/streams/stream-progress.ts
 import { readTopologySettings } from '../../../shared/nats/streams/topology-settings.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { DoctorEnv } from './env.ts';
+import { logUsers } from '../../../shared/nats/users/log-users.ts';
 import { commandLogAccess } from './log-login.ts';
 
 /** Connects to the log as a service does, and reads the configuration. */
@@ -36,16 +38,28 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
   });
   try {
     const { address, isEncrypted, version } = connection.server;
-    const report = await inspectLog(connection, readTopologySettings(env));
     return [
       ok('log', `connected to ${address}${isEncrypted ? ' over TLS' : ''}`),
       judgeNatsServer(version),
+      ...(await checkStreams(connection, env)),
+    ];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function checkStreams(connection: LogConnection, env: DoctorEnv): Promise<Finding[]> {
+  try {
+    const report = await inspectLog(connection, readTopologySettings(env));
+    return [
       ...judgeLog(report),
       ...(await checkDeadLetters(connection, report)),
       ...(await checkLosses(connection, report)),
     ];
-  } finally {
-    await connection.close();
+  } catch (error) {
+    if (!isNotPermitted(error)) throw error;
+    const advice = `run the doctor with NATS_USER=${logUsers.doctor.name} and its NATS_PASSWORD`;
+    return [warn('streams', 'were not inspected: NATS_USER has no right to', advice)];
   }
 }
 

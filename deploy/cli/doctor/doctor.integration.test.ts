@@ -120,6 +120,15 @@ test('doctor: servers without a fault cause no warning', async () => {
   expect(about(findings, `accounts of sluice-${port}`)).toEqual(['ok']);
 });
 
+test('doctor: with the login of a gateway, a healthy log is no fault, and the advice names the login of the doctor', async () => {
+  const findings = await examine({ ...source, NATS_URL: asLogUser(nats.url, 'gateway') }, deadlineMs);
+  expect(about(findings, 'log')).toEqual(['ok']);
+  expect(findings.find((finding) => finding.about === 'streams')).toMatchObject({
+    level: 'warn',
+    advice: expect.stringContaining('NATS_USER=sluice-doctor') as string,
+  });
+});
+
 test('doctor: a cluster that any server may join, and services that share an account, are named', async () => {
   const [port, other] = [await findFreePort(), await findFreePort()];
   const furtherConfig = `cluster { name: open, listen: "127.0.0.1:${port}", routes: ["nats://127.0.0.1:${other}"] }`;

@@ -126,7 +126,7 @@ export const logUsers = {
         .flatMap((stream) => [...reads(stream), ...purges(stream)]),
       ...reads(streams.erasures),
       ...reads(streams.withdrawals),
-      ...[streams.retry, streams.deadLetters, streams.deduplication].flatMap(deletes),
+      ...[streams.retry, streams.deadLetters, streams.ingestDeadLetters, streams.deduplication].flatMap(deletes),
       ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
       ...everyBucket.flatMap(follows),
       ...bucketsOfPipelines.map((bucket) => writes(bucket)),
