@@ -1,5 +1,4 @@
-import { identifiersOf } from './visitor-identity.ts';
-import type { Identifier } from './visitor-identity.ts';
+import { namedBy } from './visitor-identity.ts';
 import type { ErasureMarks, KnownVisitors } from './visitor-rows.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
@@ -12,10 +11,6 @@ export function isErased(touch: VisitorTouch, known: KnownVisitors): boolean {
   });
 }
 
-/** All identifiers that an event names. */
-export const namedBy = ({ claim, unclaimed }: VisitorTouch): readonly Identifier[] =>
-  unclaimed === undefined ? identifiersOf(claim) : [...identifiersOf(claim), ...unclaimed];
-
 /**
  * Whether an event of a known visitor must be compared with the erasures. No visitor has a suppressed identifier, but
  * the event may name others; and one received before an erasure may belong to the erased visitor, even if another
@@ -23,13 +18,6 @@ export const namedBy = ({ claim, unclaimed }: VisitorTouch): readonly Identifier
  */
 export const mayBeErased = ({ receivedAtMs, unclaimed }: VisitorTouch, marks: ErasureMarks): boolean =>
   receivedAtMs <= marks.newestAtMs || (unclaimed !== undefined && marks.hasSuppressions);
-
-/** An event's touch after its claim lost identifiers that the event names. */
-export function stillNaming(touch: VisitorTouch, named: readonly Identifier[]): VisitorTouch {
-  const claimed = identifiersOf(touch.claim);
-  const unclaimed = named.filter(({ kind, value }) => !claimed.some((one) => one.kind === kind && one.value === value));
-  return unclaimed.length === 0 ? touch : { ...touch, unclaimed };
-}
 
 /**
  * A person's event on a suppressed device, without the device's id: tied to the person, the id would be a visitor's

@@ -34,6 +34,20 @@ export function identifiersOf({ userId, externalIds, emails, anonymousId }: Visi
   ];
 }
 
+/** The identifiers that an event names: its claim, and those that identify no visitor. */
+type Naming = { readonly claim: VisitorClaim; readonly unclaimed?: readonly Identifier[] };
+
+/** All identifiers that an event names. */
+export const namedBy = ({ claim, unclaimed }: Naming): readonly Identifier[] =>
+  unclaimed === undefined ? identifiersOf(claim) : [...identifiersOf(claim), ...unclaimed];
+
+/** An event after its claim lost some of the identifiers that it names. */
+export function stillNaming<Event extends Naming>(event: Event, named: readonly Identifier[]): Event {
+  const claimed = identifiersOf(event.claim);
+  const unclaimed = named.filter(({ kind, value }) => !claimed.some((one) => one.kind === kind && one.value === value));
+  return unclaimed.length === 0 ? event : { ...event, unclaimed };
+}
+
 /** The id in a claim that may be a device's, also if the claim is a person's. */
 export const deviceOf = ({ userId }: VisitorClaim): readonly Identifier[] =>
   userId === undefined ? [] : [{ kind: 'visitor', value: userId }];

@@ -6,7 +6,7 @@ import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envel
 import { eventScope, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
-import { namedBy, stillNaming } from '../../../shared/visitors/is-erased.ts';
+import { namedBy, stillNaming } from '../../../shared/visitors/visitor-identity.ts';
 import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { encodeEvent } from './encode-event.ts';
