@@ -186,7 +186,6 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'find-visitor.ts',
     'identity-counts.ts',
     'identity-rules.ts',
-    'is-erased.ts',
     'join-visitors.ts',
     'merge-records.ts',
     'plan-visitors.ts',
