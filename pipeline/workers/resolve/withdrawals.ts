@@ -48,9 +48,9 @@ const announcedMax = 10_000;
  * A denial is announced if it is not the visitor's latest entry in the stream, whichever event shows it: the event that
  * states the denial, the first event after a merge, or an event that is resolved again after a crash. A grant is
  * announced if its event states it, the visitor then has it, and it was not received before the visitor's latest entry, a
- * denial. So visitors who never
- * denied cause no messages, and a grant that every event repeats causes one. Global Privacy Control of a known visitor
- * counts as a denial of `$gpc`: it applies to waiting events too, for the purposes that follow the signal.
+ * denial. So visitors who never denied cause no messages, and a grant that every event repeats causes one. Global Privacy
+ * Control of a known visitor counts as a denial of `$gpc`: it applies to waiting events too, for the purposes that follow
+ * the signal.
  */
 export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
   const { connection, visitors, erasures, plans, logger } = options;
