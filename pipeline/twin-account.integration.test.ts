@@ -12,7 +12,7 @@ import {
 import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
 import { openBuckets } from '../shared/nats/buckets/open-buckets.ts';
 import { createReplayStore } from '../shared/nats/buckets/replay-store.ts';
-import { announceErasure } from '../shared/nats/erasures/announce-erasure.ts';
+import { announceErasure } from '../shared/testing/announce-erasure.ts';
 import { announceWithdrawals } from '../shared/nats/erasures/announce-withdrawals.ts';
 import { countBySubject } from '../shared/nats/messages/subject-log.ts';
 import { publish } from '../shared/nats/publish/publisher.ts';

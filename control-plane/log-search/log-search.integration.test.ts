@@ -19,7 +19,7 @@ import { claimConsumer } from '../../shared/nats/consume/consumers.ts';
 import { readAt } from '../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
-import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts';
+import { announceErasure } from '../../shared/testing/announce-erasure.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import type { Client } from '../testing/client.ts';

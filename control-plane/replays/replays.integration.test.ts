@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { encodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
 import type { Exchange } from '../../shared/contracts/events/exchange.ts';
-import { announceErasure } from '../../shared/nats/erasures/announce-erasure.ts';
+import { announceErasure } from '../../shared/testing/announce-erasure.ts';
 import { readAt } from '../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';

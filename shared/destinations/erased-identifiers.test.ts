@@ -3,22 +3,11 @@ import type { OutboundRequest } from '../egress/outbound.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { destinationKinds } from './registry.ts';
 import { UnfitEventError } from './sdk/destination.ts';
-import type { ErasureOrder, ErasureStep } from './sdk/erasure.ts';
+import type { ErasureStep } from './sdk/erasure.ts';
+import { sampleErasure } from './testing/sample-erasure.ts';
 import { sampleShopper } from './testing/sample-shopper.ts';
 
 const nowMs = 1_700_000_060_000;
-const order: ErasureOrder = {
-  subject: {
-    visitorIds: ['device-1'],
-    externalIds: ['customer-7'],
-    emails: ['ann@example.com'],
-    phones: ['+41791234567'],
-  },
-  id: '0192f0c0-0000-7000-8000-000000000001',
-  requestedAtMs: nowMs,
-  dueAtMs: nowMs,
-  isSuppressed: false,
-};
 /** One of these, or the MD5 of an e-mail address. */
 const isIdentifier = /device-1|customer-7|ann@example\.com|41791234567|^[0-9a-f]{32}$/;
 
@@ -47,7 +36,7 @@ const deletedLater: ReadonlySet<string> = new Set(['Customerio visitor id', 'Cus
 const erasing = destinationKinds.flatMap(({ descriptor: { id }, prepare, prepareErasure, exampleSettings }) =>
   (settingsOf[id] ?? [{}]).flatMap((more) => {
     const settings = { ...exampleSettings, ...more };
-    const first = prepareErasure?.(settings).begin(order);
+    const first = prepareErasure?.(settings).begin(sampleErasure);
     return first?.kind === 'send' ? [{ id, more, first, prepared: prepare(settings) }] : [];
   }),
 );

@@ -3,19 +3,8 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
 import { destinationKinds, findDestinationKind } from './registry.ts';
 import type { ErasureEnd, ErasureOrder, ErasureStep, PreparedErasure } from './sdk/erasure.ts';
+import { sampleErasure as order } from './testing/sample-erasure.ts';
 
-const order: ErasureOrder = {
-  subject: {
-    visitorIds: ['device-1'],
-    externalIds: ['customer-7'],
-    emails: ['ann@example.com'],
-    phones: ['+41791234567'],
-  },
-  id: '0192f0c0-0000-7000-8000-000000000001',
-  requestedAtMs: Date.UTC(2026, 10, 27),
-  dueAtMs: Date.UTC(2026, 11, 27),
-  isSuppressed: false,
-};
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 

@@ -321,7 +321,7 @@ function start(script: Element): void {
       else if (before) withdrawal = decision;
     },
     reset: () => {
-      // Waiting events stay those of the person who leaves.
+      // Waiting events belong to the person who leaves.
       for (const row of rows) row['userId'] ??= visitorId();
       externalId = userHash = undefined;
       forgetDevice();

@@ -66,7 +66,7 @@ export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   return { ...query, entities: query.data?.pages.flatMap(({ entities }) => entities) ?? [] };
 }
 
-/** A key of its own, because data is kept as long as any of its readers keeps it. */
+/** Forms have a separate key: data with the same key is kept for the longest `gcTime` of its readers. */
 const editedKey = (isEdited: boolean): readonly string[] => (isEdited ? ['edited'] : []);
 
 /** A request that changes data. If it succeeds, the data shown is read again. */

@@ -16,6 +16,7 @@ import { suppressIdentifiers } from '../../../shared/visitors/suppressions.ts';
 import { until } from '../../testing/until.ts';
 import { noRecorder } from '../recent/testing/no-recorder.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
+import { forbiddenRule } from './testing/forbidden-rule.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 
@@ -38,17 +39,9 @@ const planOf = (rules: readonly JsonObject[], events: readonly JsonObject[] = []
   compileResolvePlan(
     testLiveConfig(
       {
-        dataGovernanceRules: rules.map((rule, index) => ({
-          id: `rule-${index}`,
-          name: `Rule ${index}`,
-          description: null,
-          isEnabled: true,
-          severity: 'Warning',
-          eventName: null,
-          type: 'Forbidden',
-          expected: null,
-          ...rule,
-        })),
+        dataGovernanceRules: rules.map((rule, index) =>
+          forbiddenRule(`rule-${index}`, { name: `Rule ${index}`, ...rule }),
+        ),
         dataGovernanceEvents: events.map((event, index) => ({ id: `event-${index}`, name: 'E', ...event })),
       },
       identity === undefined ? {} : { identity },

@@ -15,6 +15,7 @@ import { until } from '../../testing/until.ts';
 import { readRecentSettings, recentEnv } from '../recent/recent-settings.ts';
 import { openRecorder } from '../recent/recorder.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
+import { forbiddenRule } from './testing/forbidden-rule.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 import { createViolationStore, groupsPerHourMax } from './write-violations.ts';
@@ -34,27 +35,15 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const rule = (id: string, own: JsonObject) => ({
-  id,
-  name: id,
-  description: null,
-  isEnabled: true,
-  severity: 'Warning',
-  eventName: null,
-  type: 'Forbidden',
-  expected: null,
-  ...own,
-});
-
 const planned = { id: 'signup', name: 'Signup', status: 'Approved', properties: [], action: 'Report' };
 
 const rulesOf = (settings: JsonObject = {}) =>
   compileResolvePlan({
     ...testLiveConfig({
       dataGovernanceRules: [
-        rule('omits', { property: 'event_properties.ssn', action: 'Omit', severity: 'Error' }),
-        rule('holds', { property: 'event_properties.card', action: 'Quarantine' }),
-        rule('drops', { property: 'event_properties.pin', action: 'Drop' }),
+        forbiddenRule('omits', { property: 'event_properties.ssn', action: 'Omit', severity: 'Error' }),
+        forbiddenRule('holds', { property: 'event_properties.card', action: 'Quarantine' }),
+        forbiddenRule('drops', { property: 'event_properties.pin', action: 'Drop' }),
       ],
       dataGovernanceEvents: [planned],
     }),

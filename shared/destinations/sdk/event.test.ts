@@ -43,7 +43,7 @@ describe('event as JSON', () => {
   const outbound = { resolved: { ...resolved, visitor }, json };
   const visitorIn = (text: string): unknown => (JSON.parse(text) as { visitor: unknown }).visitor;
 
-  it('mapping: its values for the visitor override or withhold those of the visitor, and the rest is sent', () => {
+  it('mapping: a member of its visitor replaces the stored one, null withholds it, and all other members are sent', () => {
     const own = { email: null, external_id: 'hashed', custom_properties: { plan: null, level: 2 } };
     const properties = { total: 1, visitor: own };
     const text = eventJson({ ...outbound, mapped: { eventName: 'purchase', properties, remake: () => properties } });

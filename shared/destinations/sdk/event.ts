@@ -241,9 +241,9 @@ export function eventJson(outbound: OutboundEvent): string {
 }
 
 /**
- * The canonical event and its visitor, with the mapping's name and properties if a mapping matches. The mapped
- * properties in `visitor` override those of the visitor; null withholds one. Numbers keep their texts, see
- * `parseExact`, if the stored text is available.
+ * The canonical event and its visitor, with the mapping's name and properties if a mapping matches. A member of the
+ * mapped `visitor` replaces the stored one; null withholds it. Numbers keep their texts, see `parseExact`, if the stored
+ * text is available.
  */
 export function mappedEvent(outbound: OutboundEvent): Pick<ResolvedEvent, 'event' | 'visitor'> {
   const { resolved, json, mapped, change } = outbound;

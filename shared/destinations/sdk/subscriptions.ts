@@ -58,9 +58,9 @@ function eventNames(declared: {
 }
 
 /**
- * The opt-in or opt-out in an event; undefined for any other event. The channels are those that the event names,
- * otherwise those of the settings, except channels that the event's `consents` contradict: `consented` is never a
- * subscription unless it is true, 1, or the text true, yes, 1 or granted.
+ * The opt-in or opt-out in an event; undefined for any other event. The channels come from the event or, if it
+ * names none, from the settings, without channels that the event's `consents` contradict: `consented` is a subscription
+ * only if it is true, 1, or the text true, yes, 1 or granted.
  *
  * ```ts
  * // Properties {"consents": [{"channel": "email", "consented": true}, {"channel": "sms", "consented": false}]}

@@ -104,7 +104,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
         await producer.send({ ...given, acks: -1, compression: CompressionTypes.GZIP });
         return protocolAnswer(200, { stored: given.messages.length });
       } catch (error) {
-        // The next session gets a new producer id, because a failure leaves a gap in this session's sequence.
+        // The next producer gets a new id, because a failure leaves a gap in the sequence of this one.
         isUsable = false;
         if (forbidden !== undefined) throw forbidden;
         const answer = answerOf(error);

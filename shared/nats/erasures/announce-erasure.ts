@@ -23,12 +23,6 @@ const timeoutMs = 2_000;
 /** The notices of an erasure, and the id of the key of their hashes. */
 export type ErasureNotices = { readonly keyId: string; readonly notices: readonly ErasureNotice[] };
 
-/** Announces an erasure in the log: every sender applies it within a second. Throws if the log refuses it. */
-export async function announceErasure(connection: LogConnection, erasure: AnnouncedErasure): Promise<void> {
-  const { notices } = await noticesOfErasure(connection, erasure);
-  await announceNotices(connection, erasure.accountId, notices);
-}
-
 export async function noticesOfErasure(
   connection: LogConnection,
   { id, accountId, visitorIds, atMs, isAhead }: AnnouncedErasure,
@@ -42,6 +36,7 @@ export async function noticesOfErasure(
   return { keyId: keyIdOf(key), notices };
 }
 
+/** Announces an erasure in the log: every sender applies it within a second. Throws if the log refuses it. */
 export async function announceNotices(
   connection: LogConnection,
   accountId: string,

@@ -7,7 +7,7 @@ import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
-import { announceErasure } from './announce-erasure.ts';
+import { announceErasure } from '../../testing/announce-erasure.ts';
 import { announceWithdrawals } from './announce-withdrawals.ts';
 import { followErasures } from './follow-erasures.ts';
 

@@ -56,7 +56,7 @@ export class KnownWithdrawals {
     return account.visitors.get(hashedVisitor(this.#key, accountId, visitorId));
   }
 
-  /** Notices up to this time, in ms since the epoch, may be missing: those of an account, or of all accounts. */
+  /** Notices up to this time, in ms since the epoch, may be missing, of one account or, without `accountId`, of all. */
   forgetUntil(atMs: number, accountId?: string): void {
     if (accountId === undefined) this.#cutUntilMs = Math.max(this.#cutUntilMs, atMs);
     else {

@@ -25,7 +25,7 @@ import { readMessages } from '../messages/read-messages.ts';
 import { deleteMessage, purgeSubject, readLast, readNext, readStored } from '../messages/subject-log.ts';
 import { inspectLog } from '../monitor/inspect-log.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
-import { announceErasure } from '../erasures/announce-erasure.ts';
+import { announceErasure } from '../../testing/announce-erasure.ts';
 import { followErasures } from '../erasures/follow-erasures.ts';
 import { publish } from '../publish/publisher.ts';
 import { findSeqAt, readConsumerProgress } from '../streams/stream-progress.ts';

@@ -2,7 +2,7 @@ import { constants, createCipheriv, createHash, createPublicKey, publicEncrypt, 
 import type { KeyObject } from 'node:crypto';
 import { stringifyExact } from '../../json/exact-numbers.ts';
 
-/** Encrypts the value of a property for a destination; `digits`: those of a number, if they were kept. */
+/** Encrypts the value of a property for a destination. `digits`: the exact digits of a number, if they are known. */
 export type EncryptValue = (value: unknown, property: string, digits?: string) => string;
 
 /** A key that cannot encrypt values. The message names the fault. */

@@ -18,7 +18,8 @@ import { textForm } from '../values/value-forms.ts';
 
 /**
  * Changes a mapped value; undefined leaves the property out. It accepts every value, and gives the same result for the
- * same value and salt (Encrypted does not). `digits`: those of a number, if they were kept.
+ * same value and salt (Encrypted does not). `digits`: the exact digits of a number, if they are
+ * known.
  */
 export type Modify = (value: unknown, digits?: string) => unknown;
 type Encrypt = (value: unknown, digits?: string) => string;

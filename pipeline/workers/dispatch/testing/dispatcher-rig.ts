@@ -18,7 +18,7 @@ import { noGeoRegions } from '../geo-regions.ts';
 import { announceWithdrawals } from '../../../../shared/nats/erasures/announce-withdrawals.ts';
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
 import type { ConsentWords } from '../../../../shared/contracts/events/consent-words.ts';
-import { announceErasure } from '../../../../shared/nats/erasures/announce-erasure.ts';
+import { announceErasure } from '../../../../shared/testing/announce-erasure.ts';
 import { followErasures } from '../../../../shared/nats/erasures/follow-erasures.ts';
 import type { FollowedErasures } from '../../../../shared/nats/erasures/follow-erasures.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
