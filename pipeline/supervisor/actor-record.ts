@@ -26,10 +26,7 @@ export type ActorRecord = {
   state: ActorState;
   failuresInARow: number;
   suspicion: Suspicion;
-  /**
-   * Sequence up to which the actor skips its log; 0 if it skips nothing. Sent at each start, since the actor may have
-   * failed before it skipped.
-   */
+  /** Sequence up to which the actor is to skip its log, until this is sent to it; 0 if it skips nothing. */
   passOverUpTo: number;
   startedMs: number;
   timer: NodeJS.Timeout | undefined;

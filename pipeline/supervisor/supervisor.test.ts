@@ -283,3 +283,13 @@ test('supervisor: skipping: a quarantined actor skips its log once it runs again
     expect(hosts[0]?.told.at(-1)).toEqual({ kind: 'pass-over', actorId: 'dispatcher-d', upToSeq: 7 });
   });
 });
+
+test('supervisor: skipping: a request to skip is not sent again after a restart, because the log may have been lost since', async () => {
+  const { supervisor, hosts } = supervise(1);
+  await supervisor.run(dispatcher('d'));
+  supervisor.passOver('dispatcher-d', 7);
+  hosts[0]?.say({ kind: 'ended', actorId: 'dispatcher-d', error: broken });
+  await vi.waitFor(() => expect(startsOf(hosts[0])).toHaveLength(2), { timeout: 45_000 });
+  await vi.waitFor(() => expect(supervisor.states.running).toBe(1), { timeout: 45_000 });
+  expect(hosts[0]?.told.map(({ kind }) => kind)).toEqual(['start', 'pass-over', 'start']);
+});

@@ -140,8 +140,12 @@ export class Supervisor {
     if (record.state === 'running') this.#tellToPassOver(record);
   }
 
-  #tellToPassOver({ actorId, thread, passOverUpTo: upToSeq }: ActorRecord): void {
-    if (thread !== undefined && upToSeq > 0) this.#slots[thread]?.tell({ kind: 'pass-over', actorId, upToSeq });
+  #tellToPassOver(record: ActorRecord): void {
+    const { actorId, thread, passOverUpTo: upToSeq } = record;
+    if (thread === undefined || upToSeq === 0) return;
+    // Not sent again: after a loss of the log other events have these sequences. Retention repeats a request that is
+    // still needed.
+    if (this.#slots[thread]?.tell({ kind: 'pass-over', actorId, upToSeq }) === true) record.passOverUpTo = 0;
   }
 
   /** Stops an actor permanently; settles when it has stopped. */
