@@ -26,6 +26,8 @@ export type ActorRecord = {
   state: ActorState;
   failuresInARow: number;
   suspicion: Suspicion;
+  /** The spec with which the actor is started again once it has stopped; undefined if it is not. */
+  next: ActorSpec | undefined;
   /** Sequence up to which the actor is to skip its log, until this is sent to it; 0 if it skips nothing. */
   passOverUpTo: number;
   startedMs: number;

@@ -266,6 +266,22 @@ test('supervisor: remove: stops an actor for good; running it again starts a new
   expect(stats.totals('dispatcher', 'delivered').get('d')).toBe(1);
 });
 
+test('supervisor: remove: an actor that is wanted again while it stops, and then removed, is not started', async () => {
+  const { supervisor, hosts } = supervise(1);
+  await supervisor.run(dispatcher('d'));
+  const removed = supervisor.remove('dispatcher-d');
+  const again = supervisor.run(dispatcher('d'));
+  await Promise.all([removed, again, supervisor.remove('dispatcher-d')]);
+  expect(hosts[0]?.told.map(({ kind }) => kind)).toEqual(['start', 'stop']);
+  // The last order counts, however often the actor was wanted and removed while it stopped.
+  await supervisor.run(dispatcher('d'));
+  const orders = [supervisor.remove('dispatcher-d'), supervisor.run(dispatcher('d'))];
+  orders.push(supervisor.remove('dispatcher-d'), supervisor.run(dispatcher('d')));
+  await Promise.all(orders);
+  expect(hosts[0]?.told.map(({ kind }) => kind)).toEqual(['start', 'stop', 'start', 'stop', 'start']);
+  expect(supervisor.states.running).toBe(1);
+});
+
 test('supervisor: skipping: a quarantined actor skips its log once it runs again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   let isFailing = true;

@@ -104,12 +104,12 @@ export class Supervisor {
     return this.#relay.send(accountId, revision, document);
   }
 
-  /** Starts an actor; settles when it runs, or has failed and will be started again. */
+  /** Starts an actor; settles when it runs, has failed and will be started again, or was removed. */
   run(spec: ActorSpec): Promise<void> {
     const actorId = idOfSpec(spec);
     const known = this.#actors.get(actorId);
-    if (known?.state === 'stopping') return this.#whenStopped(actorId).then(() => this.run(spec));
-    if (known?.state === 'starting' || known?.state === 'waiting') {
+    if (known?.state === 'stopping') known.next = spec;
+    if (known?.state === 'starting' || known?.state === 'waiting' || known?.state === 'stopping') {
       return new Promise((resolve) => known.onFirstOutcome.push(resolve));
     }
     if (known !== undefined) return Promise.resolve();
@@ -122,6 +122,7 @@ export class Supervisor {
         state: 'waiting',
         failuresInARow: 0,
         suspicion: noSuspicion,
+        next: undefined,
         passOverUpTo: 0,
         startedMs: 0,
         timer: undefined,
@@ -152,6 +153,7 @@ export class Supervisor {
   remove(actorId: string): Promise<void> {
     const record = this.#actors.get(actorId);
     if (record === undefined) return Promise.resolve();
+    record.next = undefined;
     if (record.state === 'stopping') return this.#whenStopped(actorId);
     clearTimeout(record.timer);
     const isThere = record.state === 'running' || record.state === 'starting' || record.state === 'moving';
@@ -252,7 +254,7 @@ export class Supervisor {
         return;
       case 'started': {
         const record = this.#actors.get(report.actorId);
-        if (record === undefined || record.thread !== slot.thread) return;
+        if (record === undefined || record.thread !== slot.thread || record.state === 'stopping') return;
         if (record.state === 'starting') record.state = 'running';
         this.#tellToPassOver(record);
         settleAll(record.onFirstOutcome);
@@ -343,7 +345,8 @@ export class Supervisor {
 
   #forget(record: ActorRecord): void {
     this.#actors.delete(record.actorId);
-    settleAll(record.onFirstOutcome);
+    if (record.next === undefined) settleAll(record.onFirstOutcome);
+    else void this.run(record.next).then(() => settleAll(record.onFirstOutcome));
     const stopped = this.#stopped.get(record.actorId) ?? [];
     this.#stopped.delete(record.actorId);
     settleAll(stopped);
