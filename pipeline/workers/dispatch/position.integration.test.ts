@@ -147,6 +147,22 @@ test('position: a lost position stays lost until a new one is stored', async () 
   expect([again.isLost, await upTo()]).toEqual([true, undefined]);
 });
 
+test('position: a lost position stays lost until the events that its owner skips are settled', async () => {
+  await leaveWaiting();
+  const options = { ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 };
+  await rig.positionBucket.delete(positionKey(rig.destinationId));
+  const place = { upTo: 0, above: [], storedUntilMs: 0, parts: [] };
+  const first = await OwnedPosition.claim(options, undefined);
+  first.skipUpTo = 5;
+  await first.store({ ...place, upTo: 4 });
+  const second = await OwnedPosition.claim(options, undefined);
+  second.skipUpTo = 5;
+  expect(second.isLost).toBe(true);
+  await second.store({ ...place, upTo: 3, above: [1, 2] });
+  await second.store({ ...place, upTo: 4 });
+  expect([(await OwnedPosition.claim(options, undefined)).isLost, await upTo()]).toEqual([false, 4]);
+});
+
 test('position: an owner of an earlier term writes nothing any more', async () => {
   const options = { ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 };
   const earlier = await OwnedPosition.claim(options, undefined);

@@ -43,6 +43,7 @@ export async function takeOver(
   });
   if (position === undefined) throw new Error('no position was claimed');
   const skipUpTo = position.isLost ? await endAtPublish(options, counts) : 0;
+  position.skipUpTo = skipUpTo;
   return { pullConsumer, position, skipUpTo };
 }
 

@@ -39,6 +39,8 @@ export class OwnedPosition {
   readonly finished: FinishedMessages | undefined;
   /** Settled lines of unfinished frames, by sequence. */
   readonly parts: Map<number, SettledPart>;
+  /** A lost position stays lost until the events up to this sequence are settled: its owner skips them. */
+  skipUpTo = 0;
   readonly #options: PositionOptions;
   /** Resolves once another dispatcher is found to have claimed the destination. */
   readonly taken: Promise<ConsumerTakenError>;
@@ -105,7 +107,8 @@ export class OwnedPosition {
     const { bucket, destinationId, instanceId: owner } = this.#options;
     const { oldestReference: _, ...before } = this.#entry;
     const references = oldestReference === undefined ? {} : { oldestReference };
-    const entry: DestinationPosition = { ...before, owner, place, ...references };
+    const settled = this.isLost && newestOf(place) < this.skipUpTo ? {} : { place };
+    const entry: DestinationPosition = { ...before, owner, ...settled, ...references };
     for (;;) {
       const revision = await bucket.putIfUnchanged(positionKey(destinationId), encodePosition(entry), this.#revision);
       if (revision !== undefined) {
@@ -124,6 +127,9 @@ export class OwnedPosition {
     }
   }
 }
+
+/** The newest settled frame. Frames are skipped in their order, so those before a skipped frame are settled too. */
+const newestOf = ({ upTo, above }: WrittenPlace): number => above.reduce((seq, step) => seq + step, upTo);
 
 /**
  * Joins all records of finished frames: whichever dispatcher of this or an earlier build wrote a record, it is true.
