@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { isRead, isUnread } from '../../shared/nats/consume/consumers.ts';
+import { deleteConsumer, isRead, isUnread } from '../../shared/nats/consume/consumers.ts';
 import { openPullConsumer } from '../../shared/nats/consume/pull-consumer.ts';
 import {
   accountKey,
@@ -13,6 +13,7 @@ import {
   eventsOfAll,
   retrySubject,
 } from '../../shared/contracts/subjects.ts';
+import { decodePosition, encodePosition, positionKey } from '../../shared/contracts/destination-position.ts';
 import {
   createConfigSigner,
   createConfigTrust,
@@ -113,6 +114,8 @@ async function createDestination(first = connection) {
     accountId,
     destinationId,
     config,
+    positions: buckets.positions,
+    retries: () => countBySubject(connection, streams.retry, subject),
     read,
     facts,
     has,
@@ -166,6 +169,25 @@ test('order of effects: a retirement that fails before the waiting events are re
   await it.suspect();
   await it.rounds(2);
   expect(await it.isThere()).toBe(false);
+});
+
+test('retirement: a deleted destination is found by its position if the log server has lost its consumer', async () => {
+  const it = await createDestination();
+  const key = positionKey(it.destinationId);
+  const position = { v: 1, term: 1, owner: 'one', accountId: it.accountId, sinceMs: 0 } as const;
+  await it.positions.put(key, encodePosition(position));
+  await deleteConsumer(connection, streams.events, dispatcherConsumer(it.destinationId));
+  await it.has([it.destinationId]);
+  await it.suspect();
+  await it.rounds(3);
+  expect((await it.retries()).size).toBe(1);
+  await it.has([]);
+  it.succeed();
+  await it.suspect();
+  await it.rounds(2);
+  expect((await it.retries()).size).toBe(0);
+  const entry = (await it.positions.get(key))?.value ?? expect.unreachable();
+  expect(decodePosition(entry)).toMatchObject({ accountId: it.accountId, retired: true });
 });
 
 test('retirement: an actor that is published between two rounds stays', async () => {

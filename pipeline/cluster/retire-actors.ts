@@ -9,7 +9,7 @@ import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.
 import { purgeSubject } from '../../shared/nats/messages/subject-log.ts';
 import { accountKey, retiredEventsConsumers } from '../../shared/contracts/subjects.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
-import { accountActorOf, accountActors, idOfSpec, traceOf } from '../workers/registry.ts';
+import { accountActorOf, accountActors, idOfSpec, rememberedActors, traceOf } from '../workers/registry.ts';
 import type { AccountActor } from '../workers/registry.ts';
 import type { PlaceBuckets } from '../workers/worker/define-worker.ts';
 
@@ -53,6 +53,7 @@ export class Retirement {
   readonly #options: RetirementOptions;
   /** Actors that may have to be retired, and the number of rounds in which each was absent. */
   readonly #suspects = new Map<string, { readonly spec: AccountActor; rounds: number }>();
+  #hasReadPositions = false;
 
   constructor(options: RetirementOptions) {
     this.#options = options;
@@ -64,15 +65,20 @@ export class Retirement {
     if (this.#options.owns(actorId) && !this.#suspects.has(actorId)) this.#suspects.set(actorId, { spec, rounds: 0 });
   }
 
-  /** Finds actors that were removed while no pipeline ran: their consumers would keep messages in the log. */
+  /** Finds actors that were removed while no pipeline ran: what they left would keep messages in the log. */
   async findForgotten(): Promise<void> {
     const consumers = await listConsumerProgress(this.#options.connection, streams.events);
     // Read after the consumers, so that an actor published in between is not a suspect.
     const wanted = this.#options.wanted();
-    for (const { name, filterSubject } of consumers) {
-      const accountId = filterSubject.split('.')[1] ?? '';
-      const spec = accountActorOf(name, accountId);
-      if (spec !== undefined && wanted.get(accountId)?.has(idOfSpec(spec)) === false) this.suspect(spec);
+    const found = consumers.map(({ name, filterSubject }) => accountActorOf(name, filterSubject.split('.')[1] ?? ''));
+    // A log server that restarted may have lost the consumers. Later removals are noticed as they happen.
+    if (!this.#hasReadPositions) {
+      const live = new Set([...wanted.values()].flatMap((actorIds) => [...actorIds]));
+      found.push(...(await rememberedActors(this.#options.buckets, (actorId) => live.has(actorId))));
+      this.#hasReadPositions = true;
+    }
+    for (const spec of found) {
+      if (spec !== undefined && wanted.get(spec.accountId)?.has(idOfSpec(spec)) === false) this.suspect(spec);
     }
   }
 

@@ -77,6 +77,19 @@ export function accountActorOf(consumer: string, accountId: string): AccountActo
   return undefined;
 }
 
+/** Actors of accounts that have a stored position, apart from those with a live id. */
+export async function rememberedActors(
+  buckets: PlaceBuckets,
+  isLive: (actorId: string) => boolean,
+): Promise<readonly AccountActor[]> {
+  const found: ActorSpec[] = [];
+  for (const { kind, wanted } of allWorkers) {
+    if (wanted.by !== 'account') continue;
+    found.push(...((await wanted.remembered?.(buckets, (key) => isLive(actorIdOf(kind, key)))) ?? []));
+  }
+  return found.filter(isOfAccount);
+}
+
 /** The consumer and the messages in the log that belong to one actor, and how to remove its other traces. */
 export function traceOf(spec: AccountActor): {
   readonly consumer: string;

@@ -23,6 +23,8 @@ export type DestinationPosition = {
    * Increased by each dispatcher that claims the destination; a dispatcher with an earlier term can no longer write.
    */
   readonly term: number;
+  /** The destination's account; undefined until a build that stores it has claimed the destination. */
+  readonly accountId?: string;
   /** The instance whose dispatcher wrote this position. */
   readonly owner: string;
   /** When the destination was first published, in ms since the epoch: it gets no events resolved before that time. */
@@ -51,6 +53,7 @@ const isPosition = Compile(
   Type.Object({
     v: Type.Literal(1),
     term: Type.Integer({ minimum: 1 }),
+    accountId: Type.Optional(Type.String()),
     owner: Type.String(),
     sinceMs: Type.Number(),
     lostAtMs: Type.Optional(Type.Number()),
@@ -64,7 +67,10 @@ export class PositionError extends Error {
   readonly code = 'position';
 }
 
-export const positionKey = (destinationId: string): string => `destination.${assertId(destinationId)}`;
+const keyPrefix = 'destination.';
+export const positionKey = (destinationId: string): string => `${keyPrefix}${assertId(destinationId)}`;
+/** The destination of a key of POSITIONS. */
+export const destinationOfPosition = (key: string): string => key.slice(keyPrefix.length);
 
 export function encodePosition(position: DestinationPosition): Uint8Array {
   return encodeJson(position);

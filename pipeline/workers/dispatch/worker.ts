@@ -1,4 +1,5 @@
 import { dispatcherConsumer, retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import { leftPositions } from './lifecycle/left-positions.ts';
 import { retirePosition } from './lifecycle/owned-position.ts';
 import type { Sender } from '../../../shared/egress/sender.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -46,6 +47,13 @@ type DispatcherHost = Omit<DispatcherOptions, Own> & {
   };
 };
 
+const specOf = (destinationId: string, accountId: string): DispatcherSpec => ({
+  kind: 'dispatcher',
+  accountId,
+  destinationId,
+  publishedAtMs: 0,
+});
+
 export const dispatcherWorker = defineWorker({
   kind: 'dispatcher',
   keyOf: ({ destinationId }: DispatcherSpec) => destinationId,
@@ -61,15 +69,12 @@ export const dispatcherWorker = defineWorker({
         publishedAtMs,
       }));
     },
-    specOf: (destinationId, accountId): DispatcherSpec => ({
-      kind: 'dispatcher',
-      accountId,
-      destinationId,
-      publishedAtMs: 0,
-    }),
+    specOf,
     // The destination's dead letters are not removed, since they may be replayed.
     leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
     forget: retirePosition,
+    remembered: async (buckets, isLive) =>
+      (await leftPositions(buckets, isLive)).map(({ destinationId, accountId }) => specOf(destinationId, accountId)),
   },
   consumer: consumersByKey(dispatcherConsumer, 'x'),
   label: 'destination_id',

@@ -28,6 +28,8 @@ export type Wanted<Spec> =
       leaves(key: string): readonly OwnSubject[];
       /** Removes the actor's position, if stored in addition to its consumer: a new actor starts at the beginning. */
       forget?(buckets: PlaceBuckets, key: string): Promise<void>;
+      /** Actors with such a position, apart from the live ones: their consumers may be lost. */
+      remembered?(buckets: PlaceBuckets, isLive: (key: string) => boolean): Promise<readonly Spec[]>;
     };
 
 /** The durable consumer of an actor, by the actor's key. */

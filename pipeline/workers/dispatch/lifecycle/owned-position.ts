@@ -17,6 +17,7 @@ import type { SettledPart } from '../sources/dispatch-place.ts';
 export type PositionOptions = {
   readonly bucket: Bucket;
   readonly connection: LogConnection;
+  readonly accountId: string;
   readonly destinationId: string;
   readonly instanceId: string;
   /** When the live version was published, in ms since the epoch: a destination without a stored position begins there. */
@@ -135,7 +136,7 @@ const newestOf = ({ upTo, above }: WrittenPlace): number => above.reduce((seq, s
  * Joins all records of finished frames: whichever dispatcher of this or an earlier build wrote a record, it is true.
  */
 async function joinKnown(
-  { connection, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
+  { connection, accountId, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
   before: DestinationPosition | undefined,
   acked: FinishedMessages | undefined,
 ): Promise<Omit<Claimed, 'revision'>> {
@@ -148,6 +149,7 @@ async function joinKnown(
   const entry: DestinationPosition = {
     ...(before === undefined || before.retired === true ? { v: 1, sinceMs: publishedAtMs } : before),
     term: (before?.term ?? 0) + 1,
+    accountId,
     owner,
     ...(isLost ? { lostAtMs: Date.now() } : {}),
   };
