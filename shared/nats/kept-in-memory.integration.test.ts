@@ -153,6 +153,39 @@ test('kept in memory: if the last finished message has left the log, the next re
   await next.close();
 });
 
+test('kept in memory: a position at a message of another subject is kept after that message has left the log', async () => {
+  await put('shared', 0, 3);
+  const consumer = consumerOfNumbers('shared', 'by-reader');
+  await leaveFinished(consumer, 3, 3);
+  await put('neighbour', 0, 1);
+  const neighbour = consumerOfNumbers('neighbour', 'by-reader').filterSubject;
+  const last = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: neighbour });
+  const finished = { upTo: last.seq, above: [], storedUntilMs: last.time.getTime() };
+  await connection[client].jsm.streams.purge(streams.events, { filter: neighbour });
+  await put('shared', 3, 4);
+  const next = await openAt(consumer, finished);
+  expect(textsOf(await takeAll(next, 1))).toEqual(['3']);
+  await next.close();
+});
+
+test('kept in memory: a position at a younger message of another subject is kept; a younger message of its own is not skipped', async () => {
+  await put('elder', 0, 2);
+  const consumer = consumerOfNumbers('elder', 'by-reader');
+  const { storedUntilMs: _, ...finished } = await leaveFinished(consumer, 2, 2);
+  const own = await connection[client].jsm.streams.getMessage(streams.events, { seq: finished.upTo });
+  const storedUntilMs = own.time.getTime();
+  await expect.poll(() => Date.now()).toBeGreaterThan(storedUntilMs + 1);
+  await put('passer-by', 0, 2);
+  const upTo = finished.upTo + 2;
+  const kept = await openAt(consumer, { upTo, above: [], storedUntilMs });
+  await put('elder', 2, 3);
+  expect(textsOf(await takeAll(kept, 1))).toEqual(['2']);
+  await kept.close();
+  const reused = await openAt(consumer, { upTo: upTo + 1, above: [], storedUntilMs });
+  expect(textsOf(await takeAll(reused, 3))).toEqual(['0', '1', '2']);
+  await reused.close();
+});
+
 test('kept in memory: a consumer that an earlier release kept on disk is moved to memory at its position', async () => {
   await put('moved', 0, 6);
   const onDisk = consumerOfNumbers('moved', 'nobody');

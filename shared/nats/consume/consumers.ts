@@ -6,7 +6,7 @@ import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 import { readAt, readNext } from '../messages/subject-log.ts';
-import { readStreamState } from '../streams/stream-progress.ts';
+import { findSeqAt, readStreamState } from '../streams/stream-progress.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
 /**
@@ -229,20 +229,9 @@ export async function skipConsumer(
   }
 }
 
-/** Whether the log has a message of the consumer from one sequence to another, both included. */
-async function hasBetween(
-  connection: LogConnection,
-  { stream, filterSubject }: DurableConsumer,
-  fromSeq: number,
-  toSeq: number,
-): Promise<boolean> {
-  const next = await readNext(connection, stream, filterSubject, fromSeq);
-  return next !== undefined && next.seq <= toSeq;
-}
-
 /**
- * Whether a consumer may begin after the finished messages: the message at `upTo` is one of them, or the log has no
- * message of the consumer up to `upTo` any more.
+ * Whether a consumer may begin after the finished messages: the log reaches `upTo`, and has no message of the consumer
+ * up to there that is younger than the finished ones. The message at `upTo` itself may belong to another subject.
  */
 async function reachesTo(
   connection: LogConnection,
@@ -251,9 +240,24 @@ async function reachesTo(
 ): Promise<boolean> {
   if (upTo === 0) return true;
   const last = await readAt(connection, wanted.stream, upTo);
-  if (last !== undefined) return last.storedAtMs <= storedUntilMs;
+  if (last !== undefined && last.storedAtMs <= storedUntilMs) return true;
   const { lastSeq } = await readStreamState(connection, wanted.stream);
-  return lastSeq >= upTo && !(await hasBetween(connection, wanted, 1, upTo));
+  return lastSeq >= upTo && !(await hasYounger(connection, wanted, { upTo, storedUntilMs }));
+}
+
+/** Whether the log has a message of the consumer up to `upTo` that was stored after `storedUntilMs`. */
+async function hasYounger(
+  connection: LogConnection,
+  { stream, filterSubject }: DurableConsumer,
+  { upTo, storedUntilMs }: Pick<FinishedMessages, 'upTo' | 'storedUntilMs'>,
+): Promise<boolean> {
+  // A server that lags behind the leader may answer with a sequence that is too low.
+  for (let seq = await findSeqAt(connection, stream, storedUntilMs + 1); ;) {
+    const next = await readNext(connection, stream, filterSubject, seq);
+    if (next === undefined || next.seq > upTo) return false;
+    if (next.storedAtMs > storedUntilMs) return true;
+    seq = next.seq + 1;
+  }
 }
 
 /**
