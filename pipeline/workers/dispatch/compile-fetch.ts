@@ -24,7 +24,8 @@ export function compileFetch(
 ): DispatchTarget {
   const { id, accountId, type, unreadable } = destination;
   const fetch = findSourceKind(type)?.fetch;
-  const described = { destination, versionNumber: config.versionNumber, fetch };
+  const { versionNumber, publishedAt } = config;
+  const described = { destination, versionNumber, publishedAtMs: Date.parse(publishedAt), fetch };
   const sealed = config.collections.sources.find((source) => source.id === id)?.accessToken;
   if (fetch === undefined || unreadable !== undefined || typeof sealed !== 'string') {
     const problem = `source ${unreadable ?? 'accessToken'}: cannot be read by this build`;

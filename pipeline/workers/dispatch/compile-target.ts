@@ -18,13 +18,14 @@ export function compileTarget(
   destination: PublishedDestination,
   secrets: SecretBox,
 ): DispatchTarget {
-  const { versionNumber } = config;
+  const { versionNumber, publishedAt } = config;
+  const described = { destination, versionNumber, publishedAtMs: Date.parse(publishedAt) };
   try {
     const plan = compileDispatchPlan(config, destination, plannedKind(destination.type));
-    return { destination, versionNumber, plan, prepared: prepare(config, destination, secrets), problem: undefined };
+    return { ...described, plan, prepared: prepare(config, destination, secrets), problem: undefined };
   } catch (error) {
     if (error instanceof PlanError || error instanceof SettingError || error instanceof SecretError) {
-      return { destination, versionNumber, plan: undefined, prepared: undefined, problem: error.message };
+      return { ...described, plan: undefined, prepared: undefined, problem: error.message };
     }
     throw error;
   }

@@ -22,8 +22,8 @@ eachWithRig((opened) => {
   publish();
 });
 
-function publish(own: Readonly<Record<string, unknown>> = {}): void {
-  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, own)] });
+function publish(own: Readonly<Record<string, unknown>> = {}, publishedAtMs?: number): void {
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, own)] }, publishedAtMs);
 }
 
 /** Simulates a restart of the only log server, which keeps consumers in memory. */
@@ -58,7 +58,9 @@ test('position: a missing position counts as lost, and events that may not have 
   await rig.positionBucket.delete(positionKey(rig.destinationId));
   expect(await rig.health()).not.toHaveProperty('place');
   await loseConsumer();
-  const second = await rig.start({ publishedAtMs: Date.now() });
+  // The actor was first started with the first version; the newest version counts.
+  publish({}, Date.now());
+  const second = await rig.start();
   await until('what was there is skipped', () => second.stats()['missed_events'] === 6);
   await rig.send([{ id: 'afterwards' }]);
   await rig.idle();

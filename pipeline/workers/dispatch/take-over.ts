@@ -52,7 +52,7 @@ export async function takeOver(
  * all of these are recorded as skipped, and not sent.
  */
 async function endAtPublish(
-  { connection, destinationId, publishedAtMs, logger }: DispatcherOptions,
+  { connection, destinationId, publishedAtMs: startedAtMs, target, logger }: DispatcherOptions,
   counts: DispatcherCounts,
 ): Promise<number> {
   counts.positions_lost += 1;
@@ -61,5 +61,7 @@ async function endAtPublish(
     'dispatcher: POSITIONS has no position of this destination, which received events before. ' +
       'It continues from the publication of its newest version; earlier events are recorded as skipped, though some of them may have been delivered',
   );
+  // The live version may be newer than the one with which the actor was first started.
+  const publishedAtMs = target()?.publishedAtMs ?? startedAtMs;
   return (await findSeqAt(connection, streams.events, publishedAtMs)) - 1;
 }

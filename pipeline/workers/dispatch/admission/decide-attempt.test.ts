@@ -36,7 +36,7 @@ function targetWith(rule: Pick<Rule, 'mappings' | 'others'>): DispatchTarget {
   };
   const kind = { namesElsewhere: [], consentTypes: [] };
   const plan = compileDispatchPlan({ collections, unreadable: [] }, destination, kind);
-  return { destination, versionNumber: 1, plan, prepared, problem: undefined };
+  return { destination, versionNumber: 1, publishedAtMs: 0, plan, prepared, problem: undefined };
 }
 
 const long = 'x'.repeat(60_000);

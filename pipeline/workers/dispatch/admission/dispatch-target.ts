@@ -8,6 +8,8 @@ export type DispatchTarget = {
   readonly destination: PublishedDestination;
   /** The number of the live version among the account's versions. */
   readonly versionNumber: number;
+  /** When that version was published, in ms since the epoch. */
+  readonly publishedAtMs: number;
   /** How to request the content of a notice, for a source of notices. */
   readonly fetch?: NoticeFetch | undefined;
 } & (

@@ -179,9 +179,9 @@ export async function createDispatcherRig(
     /** The frames in flight at the beginning of each turn of the dispatchers. */
     turns: turns as readonly (FramesAtWork | undefined)[],
     /** Publishes a configuration to the running dispatchers. Returns the number of its version. */
-    configure(collections: TestCollections): number {
+    configure(collections: TestCollections, publishedAtMs = firstPublishedAtMs): number {
       versionNumber += 1;
-      const config = { ...accountConfig(accountId, collections, firstPublishedAtMs), versionNumber };
+      const config = { ...accountConfig(accountId, collections, publishedAtMs), versionNumber };
       isBroken = false;
       plans.configure(accountId, Buffer.from(JSON.stringify(config)));
       for (const dispatcher of running) dispatcher.reconfigured();
