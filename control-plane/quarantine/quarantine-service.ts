@@ -1,4 +1,7 @@
 import type { Pool } from 'pg';
+import { isPlaceholder } from '../../shared/contracts/events/placeholder-identifier.ts';
+import { compileIdentityRules } from '../../shared/visitors/identity-rules.ts';
+import type { IdentityRules } from '../../shared/visitors/identity-rules.ts';
 import { cleanEmail, cleanText, anonymousVisitorId, identifiersOf } from '../../shared/visitors/visitor-identity.ts';
 import type { AnnouncedErasure } from '../../shared/visitors/erase-visitor.ts';
 import type { Identifier } from '../../shared/visitors/visitor-identity.ts';
@@ -112,8 +115,12 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
     },
     async erase(db, accountId, { identifiers, atMs }) {
       const erased = new Set(identifiers.map(keyOf));
+      const { rows } = await db.query<{ identity: unknown }>('select identity from accounts where id = $1', [
+        accountId,
+      ]);
+      const rules = compileIdentityRules(rows[0]?.identity ?? undefined);
       const isOf = (envelope: Envelope): boolean =>
-        envelope.at <= atMs && identifiersOf(claimOf(envelope)).some((one) => erased.has(keyOf(one)));
+        envelope.at <= atMs && identifiersOf(claimOf(envelope, rules)).some((one) => erased.has(keyOf(one)));
       const deleted = await ask(() => eraseFromQuarantine(connection, accountId, bounds, isOf));
       await hide(db, accountId, deleted);
     },
@@ -124,12 +131,13 @@ const idsOf = (events: QuarantinePart['events']): readonly string[] => events.ma
 
 const keyOf = ({ kind, value }: Identifier): string => `${kind}\n${value}`;
 
-/** All identifiers of the visitor that an event contains. */
-function claimOf({ account, id, body }: Envelope): Parameters<typeof identifiersOf>[0] {
+/** All identifiers of the visitor that an event contains. As in a resolver, placeholders and blocked values are none. */
+function claimOf({ account, id, body }: Envelope, { isBlocked }: IdentityRules): Parameters<typeof identifiersOf>[0] {
   const own = isJsonObject(body.userProperties) ? body.userProperties : {};
-  const some = (values: readonly (string | undefined)[]): string[] => values.filter((value) => value !== undefined);
+  const some = (values: readonly (string | undefined)[]): string[] =>
+    values.filter((value) => value !== undefined).filter((value) => !isPlaceholder(value) && !isBlocked(value));
   return {
-    userId: cleanText(body.userId),
+    userId: some([cleanText(body.userId)])[0],
     externalIds: some([cleanText(body.externalId), cleanText(own['external_id'])]),
     emails: some([cleanEmail(body.email), cleanEmail(own['email'])]),
     anonymousId: anonymousVisitorId(account, id),

@@ -158,6 +158,21 @@ test('quarantine: an erasure deletes the events of the person under each identif
   expect([await eventsOf(client), await eventsOf(other)]).toEqual([['of-another'], ['by-external-id']]);
 });
 
+test('quarantine: an erasure deletes the events of a device whose externalId is a placeholder or blocked', async () => {
+  const pool = openTestPool(plane.databaseUrl, 2);
+  onTestFinished(() => pool.end());
+  const claim = { userId: 'device', externalIds: [], emails: [], anonymousId: undefined };
+  await createVisitorStore(pool).resolve([
+    { accountId: client.accountId, claim, receivedAtMs: receivedAt, given: [{}], sentWith: 'server' },
+  ]);
+  expect((await client.patch('/account', { identity: { blockedValues: ['House'] } })).status).toBe(200);
+  await hold(client, 'placeholder', { userId: 'device', externalId: 'null' });
+  await hold(client, 'blocked', { userId: 'device', userProperties: { external_id: ' [HOUSE] ' } });
+  await hold(client, 'person', { userId: 'device', externalId: 'ann' });
+  expect((await client.delete('/visitors/device')).status).toBe(200);
+  expect(await eventsOf(client)).toEqual(['person']);
+});
+
 test('quarantine: an erasure also deletes what a resolver put there before it had read the erasure, but no later event', async () => {
   const pool = openTestPool(plane.databaseUrl, 2);
   onTestFinished(() => pool.end());
