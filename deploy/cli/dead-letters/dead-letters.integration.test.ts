@@ -21,6 +21,7 @@ import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testAccountConfig } from '../../../shared/testing/test-account-config.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
+import { chosenIngestLetters, deleteIngestLetter } from './ingest-letters.ts';
 import { runDeadLetters } from './run-command.ts';
 import type { DeadLettersRequest } from './run-command.ts';
 
@@ -90,6 +91,18 @@ test('dead letters of ingest: are listed without their content, put back unchang
   expect(texts).toEqual(['a line\n', 'first second\n']);
   expect((await run('list', 'ingest')).at(-1)).toBe('1 kept');
   expect(await run('delete', 'ingest', { toMs: Date.now() - 60_000 })).toEqual(['0 deleted']);
+});
+
+test('dead letters of ingest: a letter that is stored during a retry is not part of it', async () => {
+  for (const origin of ['20', '21']) await keep(0, origin, 'fails\n', undefined, 'again');
+  let found = 0;
+  for await (const letter of chosenIngestLetters(connection, { reason: 'again' })) {
+    found += 1;
+    await deleteIngestLetter(connection, letter);
+    if (found < 5) await keep(0, `3${found}`, 'fails\n', undefined, 'again');
+  }
+  expect(found).toBe(2);
+  expect(await run('delete', 'ingest', { reason: 'again' })).toEqual(['2 deleted']);
 });
 
 test('dead letters of a deleted destination: are listed and deleted, or stay until the destination is back', async () => {

@@ -8,6 +8,7 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import { countBySubject, deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../shared/nats/messages/subject-log.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
+import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { LetterChoice } from './letter-choice.ts';
 import { isChosen } from './letter-choice.ts';
@@ -31,14 +32,18 @@ export type IngestLetter = {
 const attemptsMax = 5;
 const lineEnd = 0x0a;
 
-/** The selected letters, by partition, oldest first, one in memory at a time. */
+/**
+ * The selected letters, by partition, oldest first, one in memory at a time. Letters that are stored meanwhile are not
+ * among them, since a retried event may fail again at once.
+ */
 export async function* chosenIngestLetters(
   connection: LogConnection,
   choice: LetterChoice,
 ): AsyncGenerator<IngestLetter, void, undefined> {
+  const { lastSeq } = await readStreamState(connection, streams.ingestDeadLetters);
   const subjects = await countBySubject(connection, streams.ingestDeadLetters, allIngestDeadLetters);
   for (const subject of [...subjects.keys()].toSorted()) {
-    for await (const letter of lettersOf(connection, subject)) if (isChosen(choice, letter)) yield letter;
+    for await (const letter of lettersOf(connection, subject, lastSeq)) if (isChosen(choice, letter)) yield letter;
   }
 }
 
@@ -68,14 +73,21 @@ export async function deleteIngestLetter(connection: LogConnection, { seqs }: In
 
 type Growing = IngestLetter & { readonly nextPart: number };
 
-/** The letters of a subject, from oldest to newest. A resolver writes the parts of a letter one after the other. */
-async function* lettersOf(connection: LogConnection, subject: string): AsyncGenerator<IngestLetter, void, undefined> {
+/**
+ * The letters of a subject that begin at `lastSeq` or before, from oldest to newest. A resolver writes the parts of a
+ * letter one after the other.
+ */
+async function* lettersOf(
+  connection: LogConnection,
+  subject: string,
+  lastSeq: number,
+): AsyncGenerator<IngestLetter, void, undefined> {
   let growing: Growing | undefined;
   for (let seq = 1; ;) {
     const message = await readNext(connection, streams.ingestDeadLetters, subject, seq);
     const next: Growing | undefined = message === undefined ? undefined : withPart(growing, message);
     if (growing !== undefined && (next === undefined || next.seqs[0] !== growing.seqs[0])) yield growing;
-    if (message === undefined) return;
+    if (message === undefined || (next?.seqs[0] ?? 0) > lastSeq) return;
     growing = next;
     seq = message.seq + 1;
   }
