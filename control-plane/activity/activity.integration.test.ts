@@ -181,6 +181,7 @@ test('delivery: shows outcomes of events by name, rule and source, added up over
   expect(longer).toMatchObject({ stepMs: 3_600_000, total: { received: 12 } });
   expect((await client.get(`${path}?from=2020-01-01T00:00:00Z`)).body.error).toContain('at most 7 days');
   expect((await client.get(`${path}?from=${from}&to=${from}`)).body.error).toContain('from must be before to');
+  expect((await client.get(`${path}?to=2026-06-30T23:59:60Z`)).body.error).toContain('to must be a time');
   const { body: open } = await client.post('/destinations', { type: 'HTTPDestination', settings });
   await client.publish();
   const { body: map } = await client.get('/activity/connections?limit=2');

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { readTimeRange } from '../api/time-range.ts';
 import { listAudit } from './record-audit.ts';
 
 const entry = Type.Object({
@@ -53,10 +54,11 @@ export const auditEndpoints = [
     async handle({ query, principal }, { storage, paginator }) {
       const { accountId } = principal;
       const { action, actorId, collection, entityId, visitorId, from, to } = query;
-      const filters = { action, actorId, collection, entityId, visitorId, from, to };
-      const list = { list: 'audit', accountId, filters };
+      const fields = { action, actorId, collection, entityId, visitorId };
+      const list = { list: 'audit', accountId, filters: { ...fields, from, to } };
+      const { fromMs, toMs } = readTimeRange(query);
       const { limit, after } = paginator.read(query, list);
-      const rows = await listAudit(storage.fork(), accountId, filters, { limit: limit + 1, after });
+      const rows = await listAudit(storage.fork(), accountId, { ...fields, fromMs, toMs }, { limit: limit + 1, after });
       return paginator.page(
         list,
         limit,

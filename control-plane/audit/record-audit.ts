@@ -52,8 +52,9 @@ export async function insertAudit(
 type AuditFilters = {
   readonly action: string | undefined;
   readonly actorId: string | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
+  /** In ms since the epoch. */
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
   readonly collection: string | undefined;
   readonly entityId: string | undefined;
   /** Selects the entries of this visitor. The id itself is not stored, only its hash. */
@@ -67,14 +68,14 @@ export async function listAudit(
   filters: AuditFilters,
   page: { readonly limit: number; readonly after: Position | undefined },
 ): Promise<AuditEntryRow[]> {
-  const { visitorId, from, to, ...fields } = filters;
+  const { visitorId, fromMs, toMs, ...fields } = filters;
   const whom = visitorId === undefined ? {} : { entityId: await keyedVisitor(em, visitorId) };
   const given = Object.fromEntries(Object.entries({ ...fields, ...whom }).filter(([, value]) => value !== undefined));
   const before = page.after === undefined ? {} : { id: { $lt: Number(page.after[0]) } };
-  const since = from === undefined ? {} : { $gte: new Date(from) };
-  const until = to === undefined ? {} : { $lt: new Date(to) };
+  const since = fromMs === undefined ? {} : { $gte: new Date(fromMs) };
+  const until = toMs === undefined ? {} : { $lt: new Date(toMs) };
   const at = { at: { ...since, ...until } };
-  const during = from === undefined && to === undefined ? {} : at;
+  const during = fromMs === undefined && toMs === undefined ? {} : at;
   return em.find(
     AuditEntry,
     { accountId, ...given, ...before, ...during },

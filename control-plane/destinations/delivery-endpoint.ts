@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { textOf, nullable } from '../../shared/contracts/config/define-collection.ts';
 import { badRequest } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { readTime } from '../api/time-range.ts';
 import { loadDraft, requireEntity } from '../draft/entity-store.ts';
 import { deliveryRangeMaxMs, reportDelivery } from '../health/delivery-report.ts';
 import type { DeliveryStep, ReasonCount } from '../health/delivery-report.ts';
@@ -107,8 +108,8 @@ export const getDelivery = defineEndpoint({
   async handle({ params, query, principal }, { storage, liveValues, now }) {
     const { accountId } = principal;
     const row = await requireEntity(storage.fork(), accountId, 'destinations', params.id);
-    const toMs = query.to === undefined ? now().getTime() : Date.parse(query.to);
-    const fromMs = query.from === undefined ? toMs - dayMs : Date.parse(query.from);
+    const toMs = readTime('to', query.to) ?? now().getTime();
+    const fromMs = readTime('from', query.from) ?? toMs - dayMs;
     if (fromMs >= toMs) throw badRequest('from must be before to');
     if (toMs - fromMs > deliveryRangeMaxMs) throw badRequest('from and to must be at most 7 days apart');
     const report = reportDelivery(liveValues.deliveryReports(row.id), {

@@ -25,7 +25,8 @@ import { findExchanges, findRecentEvent, listRecentEvents, summarizeEvents } fro
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
 
-const day = (description: string) => Type.Optional(Type.String({ format: 'date', description }));
+/** PostgreSQL has no year 0. */
+const day = (description: string) => Type.Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description }));
 
 /** Maximum number of counts in one answer; each is for one name on one day. */
 const countsMax = 10_000;

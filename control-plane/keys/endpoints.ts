@@ -5,6 +5,7 @@ import { badRequest, forbidden, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { defineService } from '../api/services.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { readTime } from '../api/time-range.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
 import { addApiKey, listApiKeys, makeRoomForKey, revokeApiKey } from './key-store.ts';
@@ -84,7 +85,10 @@ export const keyEndpoints = [
     reply: Type.Object({ ...keyReply.properties, key: Type.String() }),
     async handle({ body, principal }, services) {
       const { name, scopes } = body;
-      const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : new Date(body.expiresAt);
+      const expiresAt =
+        body.expiresAt === undefined || body.expiresAt === null
+          ? null
+          : new Date(readTime('expiresAt', body.expiresAt));
       if (expiresAt !== null && expiresAt <= services.now()) throw badRequest('expiresAt must be in the future');
       // A key must not allow more than the principal that creates it, nor be valid for longer.
       const ends = principal.expiresAt;

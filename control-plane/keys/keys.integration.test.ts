@@ -35,6 +35,7 @@ test.each([
   [{ name: 'x', scopes: [] }, /scopes must be an array of 1 to/],
   [{ name: 'x', scopes: ['destination:lick'] }, /scopes\[0\] must be one of all/],
   [{ name: 'x', scopes: ['all'], expiresAt: 'tomorrow' }, /expiresAt must be/],
+  [{ name: 'x', scopes: ['all'], expiresAt: '2030-06-30T23:59:60Z' }, /expiresAt must be a time/],
   [{ name: 'x', scopes: ['all'], expiresAt: '2001-01-01T00:00:00Z' }, /expiresAt must be in the future/],
   [{ name: 'x', scopes: ['all'], key: 'mine' }, /key is not a known field/],
 ])('keys: create refuses %j', async (body, message) => {

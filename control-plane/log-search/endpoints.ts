@@ -4,6 +4,7 @@ import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { badRequest } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { readTimeRange } from '../api/time-range.ts';
 import { hashedVisitor } from '../audit/record-audit.ts';
 import { platformErrorReply } from '../destinations/exchange-view.ts';
 import { outcomeNames } from '../events/event-view.ts';
@@ -93,8 +94,7 @@ export const logSearchEndpoints = [
     reply: report,
     async handle({ query, principal }, { pool, storage, secretBox, now, logSearches }) {
       const { accountId } = principal;
-      const { fromMs, toMs } = { fromMs: timeOf('from', query.from), toMs: timeOf('to', query.to) };
-      if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) throw badRequest('from must be before to');
+      const { fromMs, toMs } = readTimeRange(query);
       const match = await readMatch(pool, accountId, query);
       const snapshot = await liveContent(storage.fork(), accountId);
       const asked = { accountId, snapshot, secretBox, nowMs: now().getTime() };
@@ -125,11 +125,4 @@ async function readMatch(
   if (property !== undefined) return { by: 'property', path: property.split('.'), value: value ?? '' };
   const visitor = await findVisitor(db, accountId, { id: visitorId ?? '' });
   return { by: 'visitor', ids: visitor === undefined ? [visitorId ?? ''] : [visitor.id, ...visitor.aliases] };
-}
-
-function timeOf(name: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const ms = Date.parse(given);
-  if (Number.isNaN(ms) || ms < 0) throw badRequest(`${name} must be a time since 1970`);
-  return ms;
 }

@@ -8,6 +8,7 @@ import { badRequest } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { readTimeRange } from '../api/time-range.ts';
 import { withAudit } from '../draft/audited-effect.ts';
 import { quarantine } from './quarantine-service.ts';
 import type { DoneWithQuarantine } from './quarantine-service.ts';
@@ -150,10 +151,9 @@ async function dealWith(
   return { count, pagination: services.paginator.pageUpTo(list, [], next && [next.fromSeq, next.endSeq]).pagination };
 }
 
-function readFilter({ rule, from, to, ids }: Omit<Chosen, 'cursor'>): QuarantineFilter {
+function readFilter({ rule, ids, ...times }: Omit<Chosen, 'cursor'>): QuarantineFilter {
   if (rule !== undefined && !isId(rule)) throw badRequest('rule must be the id of a rule');
-  const [fromMs, toMs] = [from, to].map((text) => (text === undefined ? undefined : Date.parse(text)));
-  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) throw badRequest('from must be before to');
+  const { fromMs, toMs } = readTimeRange(times);
   return { rule, fromMs, toMs, seqs: ids === undefined ? undefined : new Set(ids.map(Number)) };
 }
 

@@ -3,6 +3,7 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { badRequest, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { readTimeRange } from '../api/time-range.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { withAudit } from '../draft/audited-effect.ts';
 import { isUuid } from '../store/text.ts';
@@ -12,7 +13,6 @@ import {
   deadLetterDetailReply,
   deadLetterReply,
   readReplayRequest,
-  readTimeRange,
   replayBody,
   replayReply,
   timeField,

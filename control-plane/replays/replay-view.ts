@@ -5,6 +5,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ReplayJob, ReplayRequest } from '../../shared/contracts/replay-job.ts';
 import { replayedEventsMax, shareDone } from '../../shared/contracts/replay-job.ts';
 import { badRequest } from '../api/api-error.ts';
+import { readTimeRange } from '../api/time-range.ts';
 import { commerceOf } from '../../shared/destinations/sdk/commerce.ts';
 import { platformErrorOf } from '../../shared/contracts/events/exchange.ts';
 import { exchangeReply, platformErrorReply, viewExchange, viewPlatformError } from '../destinations/exchange-view.ts';
@@ -64,24 +65,6 @@ function instantOf(ms: number | undefined): string | null {
 /** A time a client gives. */
 export const timeField = (description: string) =>
   Type.String({ format: 'date-time', title: 'a time such as 2026-01-31T12:00:00Z', description });
-
-type TimeRange = { readonly fromMs?: number; readonly toMs?: number };
-
-/** Reads the two ends of a range, in ms since the epoch. Throws a 400 that names the field. */
-export function readTimeRange(fields: { readonly from?: string; readonly to?: string }): TimeRange {
-  const fromMs = readTime('from', fields.from);
-  const toMs = readTime('to', fields.to);
-  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) throw badRequest('from must be before to');
-  return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
-}
-
-function readTime(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  // A leap second matches the format, but Date.parse does not read it.
-  if (Number.isNaN(ms) || ms < 0) throw badRequest(`${name} must be a time since 1970`);
-  return ms;
-}
 
 /** The events that a client wants sent again. */
 export const replayBody = Type.Object(

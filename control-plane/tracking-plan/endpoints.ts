@@ -10,6 +10,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import { badRequest } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { readTime } from '../api/time-range.ts';
 import { eventPosition } from '../events/event-view.ts';
 import { listRecentEvents } from '../events/recent-events.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
@@ -245,8 +246,9 @@ function timesOf({ range, from, to }: Times, now: Date): { readonly from: Date; 
   if (from === undefined || to === undefined)
     throw badRequest(`${from === undefined ? 'from' : 'to'} is required: from and to must be given together`);
   if (range !== undefined) throw badRequest('range must be left out if from and to are given');
-  if (Date.parse(from) >= Date.parse(to)) throw badRequest('from must be before to');
-  return { from: new Date(from), to: new Date(to) };
+  const [fromMs, toMs] = [readTime('from', from), readTime('to', to)];
+  if (fromMs >= toMs) throw badRequest('from must be before to');
+  return { from: new Date(fromMs), to: new Date(toMs) };
 }
 
 function viewGroup({ firstAt, lastAt, ...one }: ViolationGroup, parts: ReadonlyMap<string, PlanPart>) {
