@@ -28,7 +28,7 @@ export const replayReply = Type.Object({
   to: nullable(instant),
   status: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done'], {
     description:
-      'waiting: for its turn, a pipeline, or its destination to be in the live version. done: every event is queued for ' +
+      'waiting: for its turn, a pipeline, or its destination to be enabled in the live version. done: every event is queued for ' +
       'the destination.',
   }),
   createdAt: instant,

@@ -7,11 +7,12 @@ import type { ConfigChange, ConfigFeed } from '../../shared/nats/buckets/config-
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { PublishedDestination } from '../../shared/routing/published-destinations.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { AccountActor } from '../workers/registry.ts';
 import { dispatchedTo } from '../workers/dispatch/notice-sources.ts';
-import { accountActors, actorIdOf, idOfSpec } from '../workers/registry.ts';
+import { accountActors, idOfSpec } from '../workers/registry.ts';
 import type { Placement } from './placement.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 
@@ -42,7 +43,7 @@ export type FollowedAccounts = ConfigFeed & {
   destinationsOf(accountId: string): readonly string[];
   /** The account whose live version has this destination or source; undefined if no account has it. */
   accountOf(destinationId: string): string | undefined;
-  /** Whether the account's live version has a dispatcher for this destination or followed source. */
+  /** Whether the account's live version has this destination or followed source, and it is enabled. */
   delivers(accountId: string, destinationId: string): boolean;
 };
 
@@ -50,7 +51,7 @@ export type FollowedAccounts = ConfigFeed & {
 export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
   const { supervisor, placement, logger } = options;
   const wanted = new Map<string, Map<string, AccountActor>>();
-  const destinations = new Map<string, { readonly id: string; readonly type: string; readonly name: string }[]>();
+  const destinations = new Map<string, Pick<PublishedDestination, 'id' | 'type' | 'name' | 'isEnabled'>[]>();
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
 
@@ -66,7 +67,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     else
       destinations.set(
         accountId,
-        published.map(({ id, type, name }) => ({ id, type, name })),
+        published.map(({ id, type, name, isEnabled }) => ({ id, type, name, isEnabled })),
       );
     // Sent before the actors are ordered, so that a thread has the plan before it starts an actor that needs the plan.
     // The document is copied, because it is a view of the connection's read buffer: without a copy, the whole buffer
@@ -156,7 +157,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       return undefined;
     },
     delivers(accountId, destinationId) {
-      return wanted.get(accountId)?.has(actorIdOf('dispatcher', destinationId)) === true;
+      return destinations.get(accountId)?.some(({ id, isEnabled }) => id === destinationId && isEnabled) === true;
     },
     wanted: () => new Map([...wanted].map(([accountId, actors]) => [accountId, new Set(actors.keys())])),
     stop() {

@@ -17,7 +17,7 @@ export type ReplayNotes = {
 export type ReplayNotesOptions = {
   readonly bucket: Bucket;
   readonly instanceId: string;
-  /** Whether the live version of the account has the destination. */
+  /** Whether the destination is enabled in the live version of the account. */
   isLive(): boolean;
 };
 

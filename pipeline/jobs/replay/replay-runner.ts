@@ -15,7 +15,7 @@ export type ReplayRunnerOptions = {
   readonly instanceId: string;
   readonly erasures: ReplayContext['erasures'];
   readonly logger: Logger;
-  /** Whether the live version of the account has the destination; if not, no dispatcher would send the events. */
+  /** Whether the destination is enabled in the live version of the account; if not, no dispatcher sends the events. */
   isLive(accountId: string, destinationId: string): boolean;
   /** A replay that has not recorded progress for this long is taken over, in ms. Default 15,000. */
   readonly abandonedAfterMs?: number;
