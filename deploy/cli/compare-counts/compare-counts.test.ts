@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { compareCounts, findRemarks } from './compare-counts.ts';
 import { readCsv } from './read-csv.ts';
 import { dayOf, readExport } from './read-export.ts';
@@ -62,6 +62,28 @@ test.each([
 test('day of a time: in UTC, for times in seconds, in milliseconds and as data warehouses write them', () => {
   const times = ['2026-11-20T23:30:00-02:00', '2026-11-20 23:30:00.123 UTC', 1_763_683_199, '1763683199000', 'soon'];
   expect(times.map(dayOf)).toEqual(['2026-11-21', '2026-11-20', '2025-11-20', '2025-11-20', undefined]);
+});
+
+test('day of a time: a time without a zone is in UTC in every form, wherever the command runs', () => {
+  const own = process.env['TZ'];
+  onTestFinished(() => {
+    if (own === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = own;
+  });
+  process.env['TZ'] = 'Europe/Berlin';
+  const times = [
+    '11/22/2026',
+    '2026/11/22',
+    'Nov 22, 2026 00:30',
+    '11/22/2026 12:30 AM',
+    '20261122',
+    20_261_122,
+    'Nov 22, 2026 01:30 GMT+0100',
+    'Sun, 22 Nov 2026 00:30:00 +0000',
+    'Nov 21, 2026 19:30 EST',
+  ];
+  expect(times.map(dayOf)).toEqual(times.map(() => '2026-11-22'));
+  expect(['20261399', '2026-02-40'].map(dayOf)).toEqual([undefined, undefined]);
 });
 
 const ours = {

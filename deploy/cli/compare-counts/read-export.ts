@@ -107,7 +107,8 @@ function nameHere(event: unknown, type: unknown): string | undefined {
   return Object.hasOwn(posthogNames, event) ? posthogNames[event] : event;
 }
 
-const dayAlone = /^\d{4}-\d{2}-\d{2}$/;
+const dayAlone = /^(\d{4})-?(\d{2})-?(\d{2})$/;
+const zone = /Z$|\b(?:GMT|UTC|[ECMP][SD]T)\b|:\d{2}(?:\.\d+)? ?(?:[AP]M)? ?[+-]\d/i;
 const withoutZone = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?: ?UTC)?$/;
 /** Numbers up to this are seconds (to the year 5138), larger ones ms (from 1973). */
 const secondsMax = 100_000_000_000;
@@ -116,14 +117,18 @@ const secondsMax = 100_000_000_000;
 export function dayOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text === '') return undefined;
-  if (dayAlone.test(text)) return text;
+  // `20261122`, as a data warehouse names a day, is not a number of seconds.
+  const [, ...dayParts] = dayAlone.exec(text) ?? [];
+  if (dayParts.length > 0) return Number.isNaN(Date.parse(dayParts.join('-'))) ? undefined : dayParts.join('-');
   const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
   const [, day, clock] = withoutZone.exec(text) ?? [];
   const ms =
     number === undefined
-      ? Date.parse(day === undefined ? text : `${day}T${clock ?? ''}Z`)
+      ? Date.parse(day === undefined ? withZone(text) : `${day}T${clock ?? ''}Z`)
       : number < secondsMax
         ? number * 1_000
         : number;
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10);
 }
+
+const withZone = (text: string): string => (zone.test(text) ? text : `${text} UTC`);
