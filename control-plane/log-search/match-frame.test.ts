@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { compressFrame } from '../../shared/contracts/events/compressed-frame.ts';
 import { FrameWriter } from '../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import { parseExact } from '../../shared/json/exact-numbers.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { matchFrame } from './match-frame.ts';
 
@@ -24,6 +26,14 @@ test('log search: a frame is searched by event, by visitor, and by a property th
   expect(idsOf(frame, { by: 'property', path: ['order'], value: '1' })).toEqual(['e1']);
   expect(idsOf(frame, { by: 'property', path: ['order'], value: 'true' })).toEqual(['e3']);
   expect(idsOf(Buffer.from('no frame'), { by: 'event', id: 'e2' })).toEqual([]);
+});
+
+test('log search: a number is found as it was sent', () => {
+  const own = parseExact('{"order": 23851234567890123, "cart": {"price": 1.0}}') as JsonObject;
+  const frame = frameOf([own, { order: 7 }]);
+  expect(idsOf(frame, { by: 'property', path: ['order'], value: '23851234567890123' })).toEqual(['e0']);
+  expect(idsOf(frame, { by: 'property', path: ['cart', 'price'], value: '1.0' })).toEqual(['e0']);
+  expect(idsOf(frame, { by: 'property', path: ['cart', 'price'], value: '1' })).toEqual(['e0']);
 });
 
 test('log search: property: an event is found by the text of its property, whatever the text is', () => {

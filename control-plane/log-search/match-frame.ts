@@ -2,6 +2,7 @@ import { openFrame } from '../../shared/contracts/events/compressed-frame.ts';
 import { FrameError } from '../../shared/contracts/events/frame.ts';
 import { readResolvedEvents } from '../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { numberText } from '../../shared/json/exact-numbers.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /**
@@ -53,11 +54,14 @@ function isMatch({ event, visitor }: ResolvedEvent, match: LogMatch): boolean {
     case 'visitor':
       return match.ids.includes(visitor.id);
     case 'property': {
-      let value: unknown = event.event_properties;
-      for (const name of match.path) value = isJsonObject(value) ? value[name] : undefined;
+      const [last = '', ...path] = match.path.toReversed();
+      let holder: unknown = event.event_properties;
+      for (const name of path.toReversed()) holder = isJsonObject(holder) ? holder[name] : undefined;
+      if (!isJsonObject(holder)) return false;
+      const value = holder[last];
       return (
         (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') &&
-        String(value) === match.value
+        (String(value) === match.value || numberText(holder, last) === match.value)
       );
     }
   }
