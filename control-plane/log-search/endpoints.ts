@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { hasSkipped } from '../../shared/contracts/health-record.ts';
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { badRequest } from '../api/api-error.ts';
@@ -8,6 +9,7 @@ import { readTimeRange } from '../api/time-range.ts';
 import { hashedVisitor } from '../audit/record-audit.ts';
 import { platformErrorReply } from '../destinations/exchange-view.ts';
 import { outcomeNames } from '../events/event-view.ts';
+import { liveValues } from '../health/live-values.ts';
 import { liveContent } from '../versions/version-store.ts';
 import { logSearches } from './log-searches.ts';
 import type { LogMatch } from './match-frame.ts';
@@ -23,7 +25,7 @@ const destination = Type.Object({
   name: Type.String(),
   outcome: Type.Enum([...outcomeNames, 'waiting', 'notSent', 'unknown'], {
     description:
-      'waiting: the dispatcher has not finished this part of the log. unknown: the search did not read far enough, or only a replay may have sent the event.',
+      'waiting: the dispatcher has not finished this part of the log. unknown: the search did not read far enough, the destination skipped events of this time, or only a replay may have sent the event.',
   }),
   basis: Type.Enum(['recorded', 'log', 'rules'], {
     description:
@@ -77,7 +79,7 @@ export const logSearchEndpoints = [
     },
     personal: ['eventProperties'],
     comparesPersonal: ({ property }) => property !== undefined,
-    uses: { logSearches },
+    uses: { liveValues, logSearches },
     tag: 'Events',
     summary:
       'Search every event that the log still has by event id, visitor or property, with the outcome at each destination; ' +
@@ -92,12 +94,14 @@ export const logSearchEndpoints = [
       to: time('Events resolved before this time.'),
     }),
     reply: report,
-    async handle({ query, principal }, { pool, storage, secretBox, now, logSearches }) {
+    async handle({ query, principal }, { pool, storage, secretBox, liveValues, now, logSearches }) {
       const { accountId } = principal;
       const { fromMs, toMs } = readTimeRange(query);
       const match = await readMatch(pool, accountId, query);
       const snapshot = await liveContent(storage.fork(), accountId);
-      const asked = { accountId, snapshot, secretBox, nowMs: now().getTime() };
+      const skippedAt = (destinationId: string, storedAtMs: number): boolean =>
+        liveValues.healthReports(destinationId).some((report) => hasSkipped(report, storedAtMs));
+      const asked = { accountId, snapshot, secretBox, nowMs: now().getTime(), skippedAt };
       const destinationIds = snapshot.destinations.map(({ id }) => id);
       return logSearches.of({ accountId, match, fromMs, toMs }, destinationIds, (found) =>
         viewFound(pool, asked, found),

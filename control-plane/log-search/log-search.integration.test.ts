@@ -5,6 +5,7 @@ import { encodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
 import { FrameWriter } from '../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
 import { encodeRetryRecord, retryTier } from '../../shared/contracts/events/retry-record.ts';
+import { encodeHealthRecord, recentHealthKey } from '../../shared/contracts/health-record.ts';
 import { encodePosition, positionKey } from '../../shared/contracts/destination-position.ts';
 import {
   deadLetterSubject,
@@ -255,6 +256,20 @@ test('log search: an event that is older than the destination is not shown as de
   const request = { what: 'log', fromMs: storedAtMs, toMs: storedAtMs } as const;
   await createReplayStore(replays).start(client.accountId, destinationId, request);
   expect(await outcome()).toMatchObject({ outcome: 'unknown' });
+});
+
+test('log search: an event of a time that the destination skipped is not shown as delivered', async () => {
+  const seq = await storeEvents([resolved('skipped', 'v1')]);
+  const storedAtMs = (await readAt(plane.log, streams.events, seq))?.storedAtMs ?? 0;
+  await claimDestination();
+  const skipped = { retention: [[storedAtMs, storedAtMs + 1, 1]] } as const;
+  const record = encodeHealthRecord({ v: 1, minutes: [], lastDispatchedAt: null, skipped });
+  await (await logBuckets()).buckets.health.put(recentHealthKey(destinationId, 'one'), record);
+  const health = async () => (await client.get(`/destinations/${destinationId}/health`)).body.missed;
+  await expect.poll(health).toHaveLength(1);
+  expect((await search('eventId=skipped')).events[0]?.destinations).toMatchObject([
+    { outcome: 'unknown', reason: expect.stringContaining('skipped events of this time') },
+  ]);
 });
 
 test('log search: finds 100 at most, and says that there may be more', async () => {

@@ -6,7 +6,10 @@ import type { WaysAsked } from '../events/decide-ways.ts';
 import type { OutcomeRecord, RecentEventRecord } from '../events/recent-events.ts';
 import type { FoundEvent, LogOutcome } from './search-log.ts';
 
-type Asked = Omit<WaysAsked, 'record' | 'destinationId'>;
+type Asked = Omit<WaysAsked, 'record' | 'destinationId'> & {
+  /** Whether the destination skipped events that were stored around this time, in ms since the epoch. */
+  skippedAt(destinationId: string, storedAtMs: number): boolean;
+};
 
 /**
  * The events found, with the outcome at each destination: from a retry or dead letter in the log, else as recorded,
@@ -29,7 +32,9 @@ export async function viewFound(db: Queryable, asked: Asked, found: readonly Fou
       visitorId: visitor.id,
       test: event.test,
       eventProperties: event.event_properties,
-      destinations: event.test ? [] : ways.map((way) => viewDestination(way, known, one, enabledIn)),
+      destinations: event.test
+        ? []
+        : ways.map((way) => viewDestination(way, known, one, { enabledIn, skippedAt: asked.skippedAt })),
     };
   });
 }
@@ -40,8 +45,8 @@ const keyOf = ({ event: { event, visitor } }: FoundEvent): string =>
 function viewDestination(
   way: JsonObject,
   known: readonly OutcomeRecord[],
-  { at, event: { event } }: FoundEvent,
-  enabledIn: EnabledDestinations,
+  { at, storedAtMs, event: { event } }: FoundEvent,
+  { enabledIn, skippedAt }: Pick<Asked, 'skippedAt'> & { readonly enabledIn: EnabledDestinations },
 ): JsonObject {
   const { destinationId, name, decision, why } = way;
   const version = event.version_number;
@@ -51,23 +56,30 @@ function viewDestination(
   return {
     destinationId,
     name,
-    ...outcomeOf(own, seen, { decision, why, disabledIn: isEnabled ? undefined : version }),
+    ...outcomeOf(own, seen, {
+      decision,
+      why,
+      disabledIn: isEnabled ? undefined : version,
+      isSkipped: skippedAt(String(destinationId), storedAtMs),
+    }),
   };
 }
 
 const none = { reason: null, attempts: null, error: null, at: null } as const;
+const skippedReason = "The destination skipped events of this time: see `missed` in the destination's health.";
 
 type Decided = {
   readonly decision: unknown;
   readonly why: unknown;
   /** The version with which the event was received, if the destination was not enabled in it. */
   readonly disabledIn: number | undefined;
+  readonly isSkipped: boolean;
 };
 
 function outcomeOf(
   own: OutcomeRecord | undefined,
   seen: LogOutcome,
-  { decision, why, disabledIn }: Decided,
+  { decision, why, disabledIn, isSkipped }: Decided,
 ): JsonObject {
   if (seen.outcome === 'retrying' || seen.outcome === 'rejected') {
     const { outcome, reason, attempts, atMs, error } = seen;
@@ -92,6 +104,8 @@ function outcomeOf(
   if (decision !== 'send') return { ...none, outcome: 'notSent', basis: 'rules', reason: why };
   if (seen.outcome === 'waiting') return { ...none, outcome: 'waiting', basis: 'log' };
   if (seen.outcome !== 'passed') return { ...none, outcome: 'unknown', basis: 'rules' };
+  if (disabledIn === undefined && isSkipped)
+    return { ...none, outcome: 'unknown', basis: 'rules', reason: skippedReason };
   if (disabledIn === undefined) return { ...none, outcome: 'delivered', basis: 'rules' };
   if (seen.isReplayed) return { ...none, outcome: 'unknown', basis: 'rules' };
   const reason = `The destination was not enabled in version ${disabledIn}, with which the event was received.`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { joinHealth } from './health-record.ts';
+import { hasSkipped, joinHealth } from './health-record.ts';
 import type { HealthMinute, HealthRecord } from './health-record.ts';
 
 const record = (...minutes: HealthMinute[]): HealthRecord => ({ v: 1, minutes, lastDispatchedAt: 7 });
@@ -18,4 +18,17 @@ test('join: a minute that is counted in an hour already is not counted again', (
 
 test('join: without a past entry the recent entry is the whole window', () => {
   expect(joinHealth(undefined, record([1, 5, 0, 0, 0]))).toEqual(record([1, 5, 0, 0, 0]));
+});
+
+test('health record: a time is in a skipped range from its start until before its end, with or without a reason', () => {
+  const health = { ...record(), skipped: { retention: [[10, 20, 5]] }, missed: [[40, 50, 1]] } as const;
+  expect([9, 10, 19, 20, 40, 50].map((atMs) => hasSkipped(health, atMs))).toEqual([
+    false,
+    true,
+    true,
+    false,
+    true,
+    false,
+  ]);
+  expect(hasSkipped(record(), 10)).toBe(false);
 });

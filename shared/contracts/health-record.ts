@@ -81,6 +81,10 @@ const isRecord = Compile(
     place: Type.Optional(Type.Unknown()),
   }),
 );
+/** Whether the reporter skipped events that were resolved around this time, in ms since the epoch. */
+export const hasSkipped = ({ skipped = {}, missed = [] }: HealthRecord, atMs: number): boolean =>
+  [...missed, ...Object.values(skipped).flat()].some(([fromMs, toMs]) => fromMs <= atMs && atMs < toMs);
+
 export function encodeHealthRecord(record: HealthRecord): Uint8Array {
   return encodeJson(record);
 }
