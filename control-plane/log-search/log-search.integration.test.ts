@@ -17,7 +17,7 @@ import {
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import { claimConsumer } from '../../shared/nats/consume/consumers.ts';
-import { readAt } from '../../shared/nats/messages/subject-log.ts';
+import { deleteMessage, readAt } from '../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { announceErasure } from '../../shared/testing/announce-erasure.ts';
@@ -25,6 +25,7 @@ import { publish } from '../../shared/nats/publish/publisher.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import type { Client } from '../testing/client.ts';
 import { createLogSearches } from './log-searches.ts';
+import { searchLog } from './search-log.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
@@ -270,6 +271,36 @@ test('log search: an event of a time that the destination skipped is not shown a
   expect((await search('eventId=skipped')).events[0]?.destinations).toMatchObject([
     { outcome: 'unknown', reason: expect.stringContaining('skipped events of this time') },
   ]);
+});
+
+test('log search: an event whose retry moves while the search runs is not shown as delivered', async () => {
+  const event = resolved('moving', 'v1');
+  const seq = await storeEvents([event]);
+  await claimDestination();
+  const attempt = { attempts: 1, firstAttemptAt: 1_000, lastAttemptAt: 1_000, notBefore: 0, reason: 'status 503' };
+  const about = { visitorId: 'v1', eventId: 'moving', receivedAt: event.event.received_at, bytes: 9 };
+  const writer = new FrameWriter();
+  writer.appendLine(encodeRetryRecord({ ...attempt, ...about, origin: { seq, line: 1 } }));
+  const retry = () => store(retrySubject(destinationId, retryTier(0)), writer.bytes());
+  const first = await retry();
+  const context = {
+    connection: plane.log,
+    signal: AbortSignal.timeout(30_000),
+    isErased: () => false,
+    // Called after the retries of another destination are read, and before those of this one.
+    beginningOf: async (id: string) => {
+      if (id !== destinationId) {
+        await retry();
+        await deleteMessage(plane.log, streams.retry, first);
+      }
+      return { sinceMs: undefined, isLost: false, isReplayed: () => false };
+    },
+    onProgress: () => undefined,
+  };
+  const match = { by: 'event', id: 'moving' } as const;
+  const query = { accountId: client.accountId, match, fromMs: undefined, toMs: undefined };
+  const { found } = await searchLog(context, query, [randomUUID(), destinationId]);
+  expect(found[0]?.at.get(destinationId)).toMatchObject({ outcome: 'retrying' });
 });
 
 test('log search: finds 100 at most, and says that there may be more', async () => {

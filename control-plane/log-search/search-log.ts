@@ -133,7 +133,7 @@ async function findOutcomes(
       'retries',
       streams.retry,
       retriesOfDestination(id),
-      { fromSeq: retries.firstSeq, endSeq: retries.lastSeq },
+      { fromSeq: retries.firstSeq, endSeq: retries.lastSeq, readsOn: true },
       (message) => {
         for (const { eventId, visitorId, reason, attempts, lastAttemptAt: atMs } of recordsOf(message)) {
           for (const one of of(eventId, visitorId)) one.at.set(id, { outcome: 'retrying', reason, attempts, atMs });
@@ -145,7 +145,7 @@ async function findOutcomes(
       'dead letters',
       streams.deadLetters,
       deadLetterSubject(id),
-      { fromSeq: lettersFrom, endSeq: letters.lastSeq },
+      { fromSeq: lettersFrom, endSeq: letters.lastSeq, readsOn: true },
       ({ data }) => {
         const letter = decodeDeadLetter(data);
         if (letter === undefined) return true;
@@ -182,6 +182,13 @@ function recordsOf({ subject, data }: StoredMessage): ReturnType<typeof decodeRe
   }
 }
 
+type ReadRange = {
+  readonly fromSeq: number;
+  readonly endSeq: number;
+  /** Whether messages after `endSeq` are read too: each attempt moves an event to a later sequence. */
+  readonly readsOn?: boolean;
+};
+
 /** Reads subjects message by message at a limited rate, and reports its progress. */
 class PacedReader {
   readonly #context: SearchContext;
@@ -203,7 +210,7 @@ class PacedReader {
     phase: LogProgress['phase'],
     stream: string,
     subject: string,
-    { fromSeq, endSeq }: { readonly fromSeq: number; readonly endSeq: number },
+    { fromSeq, endSeq, readsOn = false }: ReadRange,
     take: (message: StoredMessage) => boolean,
   ): Promise<boolean> {
     const { connection, signal, onProgress } = this.#context;
@@ -211,12 +218,12 @@ class PacedReader {
       signal.throwIfAborted();
       if (this.#bytesLeft <= 0) return false;
       const message = await readNext(connection, stream, subject, seq);
-      if (message === undefined || message.seq > endSeq) return true;
+      if (message === undefined || (message.seq > endSeq && !readsOn)) return true;
       const goesOn = take(message);
       this.#messages += 1;
       this.#bytesLeft -= message.data.length;
       seq = message.seq + 1;
-      const share = (message.seq - fromSeq + 1) / Math.max(1, endSeq - fromSeq + 1);
+      const share = Math.min(1, (message.seq - fromSeq + 1) / Math.max(1, endSeq - fromSeq + 1));
       onProgress({ phase, share, messages: this.#messages, found: this.#found });
       if (!goesOn) return false;
       await wait(message.data.length / bytesPerMs, undefined, { signal });
