@@ -615,6 +615,16 @@ test('consent: a decision is sent even if so many events wait that its own is dr
   expect(sent[0]?.userProperties).toEqual({ consent: { ads: false } });
 });
 
+test('consent: names of purposes ignore case and surrounding spaces, and a denial counts', async () => {
+  const { call, names, sent } = openPage({ purposes: { 'Advertising ': true } });
+  call('track', 'Before');
+  await names();
+  call('consent', { Advertising: false, ADVERTISING: true });
+  call('track', 'After');
+  expect(await names()).toEqual(['Before', '$identify']);
+  expect(sent[1]?.userProperties).toEqual({ consent: { advertising: false } });
+});
+
 test('page script: each request with several events continues after the page has closed', async () => {
   const outliving: boolean[] = [];
   const { call, names } = openPage({

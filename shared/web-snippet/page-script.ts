@@ -393,7 +393,7 @@ function start(script: Element): void {
     }
     tries = 0;
     const { consent: asked, tags } = settings as Settings;
-    purposes = asked;
+    purposes = asked.map(({ name, granted }) => ({ name: keyOf(name), granted }));
     withdrawLate();
     if (tags) loadTags(tags);
     sendSoon(0);
@@ -443,10 +443,18 @@ const warn = (what: unknown, error: unknown): void => console.warn('sluice: left
 
 const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= idCharactersMax;
 
-const onlyDecisions = (fields: Fields): Record<string, boolean> =>
-  Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, boolean] => typeof entry[1] === 'boolean'),
-  );
+/** Names of purposes are compared like this everywhere. */
+const keyOf = (name: string): string => name.trim().toLowerCase();
+
+/** The decisions by purpose; of several on one purpose, a denial counts. */
+function onlyDecisions(fields: Fields): Record<string, boolean> {
+  const decisions: Record<string, boolean> = {};
+  for (const [name, isAllowed] of Object.entries(fields)) {
+    const key = keyOf(name);
+    if (typeof isAllowed === 'boolean') decisions[key] = isAllowed && decisions[key] !== false;
+  }
+  return decisions;
+}
 
 /** The visitor's earlier decisions; none if the cookie is malformed. */
 function readDecisions(): Record<string, boolean> {

@@ -64,7 +64,7 @@ const is = (property: string, operator: string, value: unknown) => ({ condition:
 const collections = {
   consentSettings: [
     { id: 'analytics', name: 'analytics', isEnabled: true, defaultState: 'Granted', destinationIds: [], signals: null },
-    { id: 'ads', name: 'ads', isEnabled: true, defaultState: 'Denied', destinationIds: [], signals: null },
+    { id: 'ads', name: 'Ads', isEnabled: true, defaultState: 'Denied', destinationIds: [], signals: null },
     ...['deny', 'always'].map((gpc) => ({
       id: gpc,
       name: gpc,

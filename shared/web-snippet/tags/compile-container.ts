@@ -181,9 +181,9 @@ function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known)
   const unknown = templates.flatMap(variablesOf).find((one) => !known.variables.has(one));
   if (unknown !== undefined) return `{{${unknown}}} is not a variable of its tag manager`;
   const places = (ids: readonly string[]): readonly number[] => ids.map((id) => known.placeOf.get(id) ?? -1);
-  // As for destinations, a disabled purpose needs no consent.
+  // As for destinations, a disabled purpose needs no consent. The page's decisions have names in lower case.
   const needs = purposes.flatMap((one) =>
-    one?.isEnabled === true ? [[one.name, one.signals?.gpc ?? 'off'] as const] : [],
+    one?.isEnabled === true ? [[one.name.trim().toLowerCase(), one.signals?.gpc ?? 'off'] as const] : [],
   );
   return {
     name,
