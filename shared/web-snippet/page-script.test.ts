@@ -10,6 +10,7 @@ afterEach(() => void vi.useRealTimers());
 type Row = {
   readonly event: string;
   readonly userId: string;
+  readonly time: number;
   readonly eventProperties: Readonly<Record<string, unknown>>;
   readonly userProperties?: Readonly<Record<string, unknown>>;
   readonly externalId?: string;
@@ -34,12 +35,14 @@ type PageOptions = {
   readonly settings?: Promise<void>;
   /** Cookies shared with another page of the site, or null if the browser blocks cookies. */
   readonly jar?: Map<string, string> | null;
+  /** Error of the browser's clock. */
+  readonly clockMs?: number;
 };
 
 /** Opens a page with the script as served, and records what the script sends. */
 function openPage(options: PageOptions = {}) {
   const { cookie = '', href = 'https://shop.test/', queue = [], pages = false, prerendering = false, post } = options;
-  const { signals, platform = {}, purposes = { ads: true }, settings, jar } = options;
+  const { signals, platform = {}, purposes = { ads: true }, settings, jar, clockMs = 0 } = options;
   const sent: Row[] = [];
   const bodies: string[] = [];
   const beacons: string[] = [];
@@ -98,7 +101,8 @@ function openPage(options: PageOptions = {}) {
       asked += 1;
       if (init === undefined) {
         await settings;
-        return Response.json({ consent: Object.entries(purposes).map(([name, granted]) => ({ name, granted })) });
+        const consent = Object.entries(purposes).map(([name, granted]) => ({ name, granted }));
+        return Response.json({ consent, now: Date.now() });
       }
       // As in browsers, the bodies of keepalive requests, which may outlive the page, are limited.
       if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
@@ -109,6 +113,7 @@ function openPage(options: PageOptions = {}) {
     setTimeout: (call: () => void, ms: number) => setTimeout(call, ms),
     clearTimeout: (timer: NodeJS.Timeout | undefined) => clearTimeout(timer),
     crypto,
+    Date: { now: () => Date.now() + clockMs },
     URL,
     ...platform,
   };
@@ -623,6 +628,27 @@ test('consent: names of purposes ignore case and surrounding spaces, and a denia
   call('track', 'After');
   expect(await names()).toEqual(['Before', '$identify']);
   expect(sent[1]?.userProperties).toEqual({ consent: { advertising: false } });
+});
+
+test.each([3_600_000, -10 * 86_400_000])(
+  'page script: events of a browser whose clock is wrong by %d ms have the right time',
+  async (clockMs) => {
+    const startedMs = Date.now();
+    const { call, names, sent } = openPage({ clockMs });
+    call('track', 'Early');
+    await names();
+    call('track', 'Late');
+    expect(await names()).toEqual(['Early', 'Late']);
+    expect(sent.map(({ time }) => time - startedMs)).toEqual([0, 1_000]);
+  },
+);
+
+test('page script: a small error of the clock is left, since the settings may come from the cache', async () => {
+  const startedMs = Date.now();
+  const { call, names, sent } = openPage({ clockMs: -60_000 });
+  call('track', 'Seen');
+  await names();
+  expect(sent[0]?.time).toBe(startedMs - 60_000);
 });
 
 test('page script: each request with several events continues after the page has closed', async () => {

@@ -66,6 +66,8 @@ type GppData = {
 type Purpose = { readonly name: string; readonly granted: boolean };
 type Settings = {
   readonly consent: readonly Purpose[];
+  /** The gateway's time, in ms since the epoch. */
+  readonly now: number;
   /** Versions of the source's container of tags, and of the script that runs the container. */
   readonly tags?: { readonly container: string; readonly script: string };
 };
@@ -89,6 +91,8 @@ const propertiesCharactersMax = 40_000;
 /** Maximum length of a text that describes the page, and of an id. */
 const textCharactersMax = 2_000;
 const idCharactersMax = 400;
+/** A larger error of the browser's clock is corrected. The gateway's time may be a minute old, from the cache. */
+const clockErrorMsMax = 120_000;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
 const consentCookie = 'sluice_consent';
@@ -135,6 +139,8 @@ function start(script: Element): void {
   let sending: Fields[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let tries = 0;
+  /** Correction of the browser's clock. */
+  let clockMs = 0;
   const early: (readonly [name: string, properties: Fields])[] = [];
 
   const signals = createSignals(script.dataset['signals'] ?? '');
@@ -173,7 +179,7 @@ function start(script: Element): void {
     rows.push({
       event,
       distinctId: newId(),
-      time: Date.now(),
+      time: Date.now() + clockMs,
       eventProperties,
       defaultProperties: surroundings(),
       ...(externalId === undefined ? {} : { externalId, userHash }),
@@ -392,8 +398,13 @@ function start(script: Element): void {
       return;
     }
     tries = 0;
-    const { consent: asked, tags } = settings as Settings;
+    const { consent: asked, now, tags } = settings as Settings;
     purposes = asked.map(({ name, granted }) => ({ name: keyOf(name), granted }));
+    const wrongMs = now - Date.now();
+    if (Math.abs(wrongMs) > clockErrorMsMax) {
+      clockMs = wrongMs;
+      for (const row of rows) row['time'] = (row['time'] as number) + wrongMs;
+    }
     withdrawLate();
     if (tags) loadTags(tags);
     sendSoon(0);

@@ -73,7 +73,7 @@ export function createSnippetSettingsRoute(admission: Admission): GetRoute {
       const { consent, recording } = admitted.source;
       withContainer(exchange, admitted.source, (container) => {
         const tags = container && { container: container.hash, script: readTagScript().hash };
-        const settings = { consent, ...(recording && { replay: recording }), ...(tags && { tags }) };
+        const settings = { consent, now: Date.now(), ...(recording && { replay: recording }), ...(tags && { tags }) };
         exchange.send(jsonReply(200, settings, { headers: keptBriefly }));
       });
     },
@@ -172,6 +172,7 @@ const settingsDescription = {
                   required: ['name', 'granted'],
                 },
               },
+              now: { type: 'integer', description: "The gateway's time, in ms since the epoch" },
               tags: {
                 type: 'object',
                 description:
@@ -192,7 +193,7 @@ const settingsDescription = {
                 required: ['sampleRate', 'maskAllText', 'maskAllInputs', 'blockSelectors'],
               },
             },
-            required: ['consent'],
+            required: ['consent', 'now'],
           },
         },
       },
