@@ -37,12 +37,14 @@ type PageOptions = {
   readonly jar?: Map<string, string> | null;
   /** Error of the browser's clock. */
   readonly clockMs?: number;
+  /** Whether the source has a container of tags. */
+  readonly hasTags?: boolean;
 };
 
 /** Opens a page with the script as served, and records what the script sends. */
 function openPage(options: PageOptions = {}) {
   const { cookie = '', href = 'https://shop.test/', queue = [], pages = false, prerendering = false, post } = options;
-  const { signals, platform = {}, purposes = { ads: true }, settings, jar, clockMs = 0 } = options;
+  const { signals, platform = {}, purposes = { ads: true }, settings, jar, clockMs = 0, hasTags } = options;
   const sent: Row[] = [];
   const bodies: string[] = [];
   const beacons: string[] = [];
@@ -82,6 +84,8 @@ function openPage(options: PageOptions = {}) {
       },
       prerendering,
       addEventListener: listen,
+      createElement: () => ({}),
+      head: { append: () => undefined },
     },
     location: { href, host: url.host, pathname: url.pathname, protocol: 'https:' },
     navigator: {
@@ -102,7 +106,8 @@ function openPage(options: PageOptions = {}) {
       if (init === undefined) {
         await settings;
         const consent = Object.entries(purposes).map(([name, granted]) => ({ name, granted }));
-        return Response.json({ consent, now: Date.now() });
+        const tags = hasTags === true ? { container: 'c', script: 's' } : undefined;
+        return Response.json({ consent, now: Date.now(), tags });
       }
       // As in browsers, the bodies of keepalive requests, which may outlive the page, are limited.
       if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
@@ -649,6 +654,25 @@ test('page script: a small error of the clock is left, since the settings may co
   call('track', 'Seen');
   await names();
   expect(sent[0]?.time).toBe(startedMs - 60_000);
+});
+
+test('tags: a tag that tracks a value that cannot be sent stops no event', async () => {
+  const { call, names, page } = openPage({ hasTags: true });
+  await names();
+  const { track } = (page.sluice as unknown as { tags: { track(name: string, properties: object): void } }).tags;
+  track('Tagged', { circular, big: 1n, good: 1 });
+  call('track', 'After');
+  expect(await names()).toEqual(['Tagged', 'After']);
+});
+
+test('tags: a page whose Trusted Types refuse the policy still sends its events', async () => {
+  const createPolicy = (): never => {
+    throw new TypeError('policy');
+  };
+  const { call, names, warnings } = openPage({ hasTags: true, platform: { trustedTypes: { createPolicy } } });
+  call('track', 'Seen');
+  expect(await names()).toEqual(['Seen']);
+  expect(warnings.map(([, what]) => what)).toEqual(['tags']);
 });
 
 test('page script: each request with several events continues after the page has closed', async () => {

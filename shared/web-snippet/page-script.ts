@@ -211,7 +211,7 @@ function start(script: Element): void {
       decided: decisions,
       defaults: () => Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, granted])),
       // Events sent by a tag fire no other tag, to prevent loops.
-      track: put,
+      track: (event, properties) => put(event, plain(properties)),
     };
     const element = document.createElement('script');
     if (nonce) element.nonce = nonce;
@@ -406,8 +406,12 @@ function start(script: Element): void {
       for (const row of rows) row['time'] = (row['time'] as number) + wrongMs;
     }
     withdrawLate();
-    if (tags) loadTags(tags);
     sendSoon(0);
+    try {
+      if (tags) loadTags(tags);
+    } catch (error) {
+      warn('tags', error);
+    }
   };
   void askSettings();
 }
