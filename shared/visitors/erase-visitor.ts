@@ -130,7 +130,7 @@ async function eraseAhead(
   const { cluster, identities, profiles } = await deleteVisitor(client, accountId, id);
   // An id that only requested the variant of an experiment has an assignment, but no visitor yet.
   const ids = cluster.length > 0 ? cluster : [id].filter((text) => cleanText(text) === text);
-  const deleted = await deleteRows(client, accountId, ids);
+  const deleted = await deleteRows(client, accountId, ids, await assignedIds(client, accountId, identities));
   const identifiers = [...ids.map((value) => ({ kind: 'visitor' as const, value })), ...identities];
   const counts = { visitors: cluster.length, identifiers: identifiers.length, ...deleted };
   if (cluster.length + deleted.recentEvents + deleted.experimentAssignments + deleted.experimentVisitors === 0) {
@@ -223,10 +223,34 @@ async function clusterOf(db: Queryable, accountId: string, rootId: string): Prom
   return [rootId, ...rows.map((row) => row.id)];
 }
 
-async function deleteRows(db: Queryable, accountId: string, ids: readonly string[]): Promise<DeletedRows> {
-  const deleteFrom = async (table: string): Promise<number> => {
+/**
+ * The externalIds that are no other visitor's id. Clients may ask for the variant of an externalId before a visitor has
+ * it, and the assignment is then stored under it.
+ */
+async function assignedIds(
+  db: Queryable,
+  accountId: string,
+  identities: readonly Identifier[],
+): Promise<readonly string[]> {
+  const externalIds = identities.filter(({ kind }) => kind === 'external_id').map(({ value }) => value);
+  const { rows } = await db.query<{ id: string }>('select id from visitors where account_id = $1 and id = any($2)', [
+    accountId,
+    externalIds,
+  ]);
+  const ofOthers = new Set(rows.map(({ id }) => id));
+  return externalIds.filter((id) => !ofOthers.has(id));
+}
+
+/** `assigned`: further ids of the visitor under which assignments may be stored. */
+async function deleteRows(
+  db: Queryable,
+  accountId: string,
+  ids: readonly string[],
+  assigned: readonly string[],
+): Promise<DeletedRows> {
+  const deleteFrom = async (table: string, of = ids): Promise<number> => {
     let count = 0;
-    for (const some of chunks(ids)) {
+    for (const some of chunks(of)) {
       const { rowCount } = await db.query(
         `delete from ${table} where account_id = $1 and visitor_id = any($2::text[])`,
         [accountId, some],
@@ -237,7 +261,7 @@ async function deleteRows(db: Queryable, accountId: string, ids: readonly string
   };
   return {
     recentEvents: await deleteFrom(visitorTables.recentEvents),
-    experimentAssignments: await deleteFrom(visitorTables.experimentAssignments),
+    experimentAssignments: await deleteFrom(visitorTables.experimentAssignments, [...ids, ...assigned]),
     experimentVisitors: await deleteFrom(visitorTables.experimentVisitors),
   };
 }

@@ -134,21 +134,30 @@ export const erasuresKeptMs = 400 * 86_400_000;
  * erasures of the account by their index.
  */
 export function isErasedSql(accountId: string, visitorId: string, receivedAt: string): string {
-  return compared(accountId, `newest.erased_at >= ${receivedAt}`, visitorId, `e.erased_at >= ${receivedAt}`);
+  const isErased = erasureOf(accountId, 'visitor', visitorId, `e.erased_at >= ${receivedAt}`);
+  return compared(accountId, `newest.erased_at >= ${receivedAt}`, isErased);
 }
 
-/** SQL: whether a visitor is suppressed, or was erased after this transaction began. */
-export function isErasedNowSql(accountId: string, visitorId: string): string {
-  return compared(accountId, 'true', visitorId, '(e.suppressed or e.erased_at >= now())');
+/**
+ * SQL: whether the visitor with an id or externalId is suppressed, or was erased after this transaction began.
+ */
+export function isErasedNowSql(accountId: string, id: string): string {
+  const isErased = (kind: Identifier['kind']): string =>
+    erasureOf(accountId, kind, id, '(e.suppressed or e.erased_at >= now())');
+  return compared(accountId, 'true', `${isErased('visitor')} or ${isErased('external_id')}`);
 }
 
-function compared(accountId: string, isAny: string, visitorId: string, isSo: string): string {
+function compared(accountId: string, isAny: string, isErased: string): string {
   return `(case when (
       select ${isAny} from erasures newest where newest.account_id = ${accountId}
       order by newest.erased_at desc limit 1
-    ) then coalesce((
+    ) then ${isErased} else false end)`;
+}
+
+function erasureOf(accountId: string, kind: Identifier['kind'], value: string, isSo: string): string {
+  return `coalesce((
       select ${isSo} from erasures e
-      where e.account_id = ${accountId} and e.hash = erasure_hash(${accountId}, 'visitor', ${visitorId})
+      where e.account_id = ${accountId} and e.hash = erasure_hash(${accountId}, '${kind}', ${value})
       limit 1
-    ), false) else false end)`;
+    ), false)`;
 }
