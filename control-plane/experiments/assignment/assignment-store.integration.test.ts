@@ -155,6 +155,32 @@ test('assignment store: nothing is stored about an erased visitor, even while it
   expect(later).toMatchObject({ erased: false, assignments: new Map() });
 });
 
+test('assignment store: a person keeps the variant of its device, also if a request uses its externalId', async () => {
+  const accountId = randomUUID();
+  const variantsOf = async (id: string, variantId: string) =>
+    (await storeAssignments(one, wanted(accountId, [id], variantId))).map((found) =>
+      found.assignments.get(experimentId),
+    );
+  expect(await variantsOf('device', 'blue')).toEqual(['blue']);
+  expect(await variantsOf('early', 'red')).toEqual(['red']);
+  await addVisitors(accountId, ['device', 'other']);
+  await one.query(
+    `insert into visitor_identities (account_id, kind, value, visitor_id)
+      values ($1, 'external_id', 'customer', 'device'), ($1, 'external_id', 'early', 'other')`,
+    [accountId],
+  );
+  expect(await variantsOf('customer', 'green')).toEqual(['blue']);
+  // Stored before the visitor had this externalId.
+  expect(await variantsOf('early', 'green')).toEqual(['red']);
+  await eraseFor(one, { accountId, id: 'device', isSuppressed: true });
+  expect(await storeAssignments(one, wanted(accountId, ['customer', 'device'], 'green'))).toMatchObject([
+    { erased: true },
+    { erased: true },
+  ]);
+  await eraseFor(one, { accountId, id: 'other' });
+  expect(await storedOf(accountId)).toEqual(new Map());
+});
+
 test('assignment store: query plans made on empty tables read only a few rows once the tables are full', async () => {
   const fresh = openTestPool(database.url, 1);
   try {

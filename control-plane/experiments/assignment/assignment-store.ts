@@ -15,7 +15,7 @@ export type StoredAssignments = {
   readonly assignedAt: ReadonlyMap<string, Date>;
 };
 
-/** A visitor of an account, by any of its ids. */
+/** A visitor of an account, by any of its ids or externalIds. */
 export type VisitorAsked = { readonly accountId: string; readonly visitorId: string };
 
 /**
@@ -125,12 +125,25 @@ function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'va
 
 // Both statements are planned once per session, perhaps while the tables are empty, and the plan is still used when
 // they hold millions of rows. `offset 0` keeps the planner from joining in the other order, by account alone, which
-// costs the same on an empty table. A visitor without a row has not been merged with another, so no other id is
+// costs the same on an empty table. An id without a visitor has not been merged with another, so no other id is
 // searched.
 
-/** The visitor that an id resolves to. */
+/** The visitor that an id resolves to; an id that is no visitor's is looked up as an externalId. */
 const rootChain = `
-  select c.id from (${selectChain('k.account_id', 'k.id')}) c order by c.hop desc limit 1`;
+  select c.id from (${selectChain(
+    'k.account_id',
+    `coalesce(
+      (select o.id from visitors o where o.account_id = k.account_id and o.id = k.id),
+      (select i.visitor_id from visitor_identities i
+        where i.account_id = k.account_id and i.kind = 'external_id' and i.value = k.id))`,
+  )}) c order by c.hop desc limit 1`;
+
+/** Ids under which an assignment may be stored: of very many, the id that was requested and those nearest to the root. */
+const storedIds = `(
+      select k.id where root.id is distinct from k.id
+      union all
+      select c.id from (${selectCluster('k.account_id', 'root.id')}) c where root.id is not null
+    ) ids (id)`;
 
 const readStatement = `
   select k.place::int as place, own.erased, a.experiment_id, a.variant_id, a.assigned_at
@@ -141,12 +154,7 @@ const readStatement = `
   ) own
   left join lateral (
     select a.experiment_id, a.variant_id, a.assigned_at
-    from (
-      -- Of very many ids those nearest to the root are looked at, and the one that is asked for.
-      select k.id where root.id is distinct from k.id
-      union all
-      select c.id from (${selectCluster('k.account_id', 'root.id')}) c where root.id is not null
-    ) ids (id)
+    from ${storedIds}
     cross join lateral (
       select a.experiment_id, a.variant_id, a.assigned_at from experiment_assignments a
       where a.account_id = k.account_id and a.visitor_id = ids.id
@@ -165,7 +173,7 @@ type AssignmentRecord = {
 };
 
 // Rows are sorted, so that concurrent writers do not deadlock. An existing assignment with the visitor's own id shows
-// as a conflict; an existing assignment with an id that became an alias has to be searched for.
+// as a conflict; an existing assignment with another id of the visitor has to be searched for.
 const insertStatement = `
   insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
   select k.account_id, coalesce(root.id, k.id), k.experiment_id, k.variant_id
@@ -174,13 +182,12 @@ const insertStatement = `
   where not ${isErasedNowSql('k.account_id', 'k.id')}
     and (
       select true
-      from (${selectCluster('k.account_id', 'root.id')}) m
+      from ${storedIds}
       cross join lateral (
         select from experiment_assignments a
-        where a.account_id = k.account_id and a.visitor_id = m.id and a.experiment_id = k.experiment_id
+        where a.account_id = k.account_id and a.visitor_id = ids.id and a.experiment_id = k.experiment_id
         offset 0
       ) a
-      where root.id is not null
       limit 1
     ) is null
   order by 1, 2, 3
