@@ -41,6 +41,11 @@ test.each([
   // A query counts if the pattern has one.
   ['/search?q=*', 'https://example.com/search?q=shoes'],
   ['https://example.com?ref=*', 'https://example.com/?ref=x'],
+  ['/pricing?plan=*', 'https://example.com/pricing/?plan=a'],
+  ['/pricing/?plan=*', 'https://example.com/pricing?plan=a'],
+  ['/suche?q=größe', 'https://example.com/suche?q=größe'],
+  ['/suche?q=gr%C3%B6%C3%9Fe', 'https://example.com/suche?q=größe'],
+  ['example.com/go?to=https://a.b/**', 'https://example.com/go?to=https://a.b/c'],
   // Characters that are special in regular expressions match themselves.
   ['/a.b+(c)[d]$', 'https://example.com/a.b+(c)[d]$'],
 ])('url pattern: %s matches %s', (pattern, url) => {
@@ -59,6 +64,7 @@ test.each([
   ['/pricing', 'https://example.com/Pricing'],
   ['/a.b', 'https://example.com/axb'],
   ['/search?q=*', 'https://example.com/search'],
+  ['/search?a=1&b=2', 'https://example.com/search?a=1%26b=2'],
   ['https://example.com/a', '/a'],
 ])('url pattern: %s does not match %s', (pattern, url) => {
   expect(matches(pattern, url)).toBe(false);

@@ -35,10 +35,10 @@ export function compileUrlPattern(pattern: string, field: string): UrlPattern {
     work?.spend(1 + subject.length);
     return automaton(subject, subject.length);
   };
-  if (withQuery) return (address, work) => matches(subjectOf(address, scope) + address.query, work);
   return (address, work) => {
     const subject = subjectOf(address, scope);
-    return matches(subject, work) || (subject.endsWith('/') && matches(subject.slice(0, -1), work));
+    const query = withQuery ? decodePath(address.query) : '';
+    return matches(subject + query, work) || (subject.endsWith('/') && matches(subject.slice(0, -1) + query, work));
   };
 }
 
@@ -50,7 +50,8 @@ type Scope = 'path' | 'host' | 'url';
 
 function scopeOf(pattern: string): Scope {
   if (pattern.startsWith('/')) return 'path';
-  return pattern.includes('://') ? 'url' : 'host';
+  // An address may also be within the query.
+  return /^[^/?]*:\/\//.test(pattern) ? 'url' : 'host';
 }
 
 function subjectOf({ scheme, host, path }: PageAddress, scope: Scope): string {
@@ -72,8 +73,10 @@ function normalize(pattern: string, scope: Scope, withQuery: boolean): string {
   const host = pattern.slice(hostStart, hostEnd).split('.').map(normalizeLabel).join('.');
   const pathEnd = withQuery ? pattern.indexOf('?') : pattern.length;
   const path = decodePath(pattern.slice(hostEnd, Math.max(hostEnd, pathEnd)));
-  if (withQuery) return scheme + host + (path === '' ? '/' : path) + pattern.slice(pathEnd);
-  return scheme + host + (path.endsWith('/') && pattern !== '/' ? path.slice(0, -1) : path);
+  const isBare = withQuery ? path === '/' : pattern === '/';
+  const trimmed = path.endsWith('/') && !isBare ? path.slice(0, -1) : path;
+  if (withQuery) return scheme + host + (trimmed === '' ? '/' : trimmed) + decodePath(pattern.slice(pathEnd));
+  return scheme + host + trimmed;
 }
 
 function endOfHost(pattern: string, from: number): number {
