@@ -221,9 +221,9 @@ test('personalization: lists every variant that applies, with or without propert
     { id: 'e7', variants: variants({ a: 'e7' }) },
   );
   const { by } = personalizeVisitor(plan, 'v', new Map([['e5', 'control']]), undefined);
-  expect(by.map(({ experiment, variant }) => [experiment.id, variant.id])).toEqual([
-    ['e9', 'new'],
-    ['e5', 'control'],
+  expect(by.map(({ experiment, variant, origin }) => [experiment.id, variant.id, origin])).toEqual([
+    ['e9', 'new', 'new'],
+    ['e5', 'control', 'sticky'],
   ]);
 });
 

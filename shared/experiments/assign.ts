@@ -93,7 +93,11 @@ function placeVisitor(
 const unitsOfPlacement = 50;
 
 /** A visitor's active variant. */
-type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
+type PersonalizedBy = {
+  readonly experiment: PlannedExperiment;
+  readonly variant: ExperimentVariant;
+  readonly origin: AssignmentOrigin;
+};
 
 export type Personalization = {
   /** The properties to set on a page. If two variants set the same name, the later one in `by` wins. */
@@ -118,7 +122,7 @@ export function personalizeVisitor(
     const placement = placeVisitor(experiment, visitorId, assignments.get(experiment.id), page);
     if (!placement.assigned) return [];
     if (placement.origin === 'new' && experiment.type !== 'personalization') return [];
-    return [{ experiment, variant: placement.variant }];
+    return [{ experiment, variant: placement.variant, origin: placement.origin }];
   });
   return { properties: Object.fromEntries(by.flatMap(({ variant }) => Object.entries(variant.properties))), by };
 }

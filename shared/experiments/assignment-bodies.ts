@@ -73,7 +73,8 @@ const personalizationReply = Type.Object({
       variant_id: Type.String(),
       variant_name: Type.String(),
       assigned_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-        description: 'Null for personalizations, which are always on, and for rollouts: neither is stored.',
+        description:
+          'Null unless this variant is stored: rollouts and personalizations, which are always on, need no assignment.',
       }),
     }),
     {

@@ -44,9 +44,7 @@ export type Assigner = {
 };
 
 export type Personalized = Personalization & {
-  /**
-   * When the visitor was assigned, by experiment id. Variants that were rolled out to all visitors are not included.
-   */
+  /** When the visitor was assigned, by experiment id; applies to variants whose origin is sticky. */
   readonly assignedAt: ReadonlyMap<string, Date>;
 };
 

@@ -120,13 +120,13 @@ function viewPersonalized({ properties, by, assignedAt }: Personalized): object 
   return {
     success: true,
     properties,
-    personalizations: by.map(({ experiment, variant }) => ({
+    personalizations: by.map(({ experiment, variant, origin }) => ({
       experiment_id: experiment.id,
       experiment_key: experiment.key,
       experiment_name: experiment.name,
       variant_id: variant.id,
       variant_name: variant.name,
-      assigned_at: assignedAt.get(experiment.id)?.toISOString() ?? null,
+      assigned_at: (origin === 'sticky' ? assignedAt.get(experiment.id)?.toISOString() : undefined) ?? null,
     })),
   };
 }
