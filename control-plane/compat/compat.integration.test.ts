@@ -360,6 +360,9 @@ test('experiments: are created, published by their start, and rolled out, and ha
   }
   expect((await own.post(`${path}/start`, {})).status).toBe(400);
   const treatment = { experimentId: made.id, name: 'B', weight: 40, variantType: 'redirect', redirectUrl: '/b' };
+  for (const redirectUrl of [null, undefined]) {
+    expect((await own.post('/experiment-variants', { ...treatment, redirectUrl })).status).toBe(400);
+  }
   const { body: variant } = await own.post('/experiment-variants', treatment);
   expect(variant).toMatchObject({ variantType: 'redirect', redirectUrl: '/b', weight: 40 });
   expect(await own.post('/experiment-variants', { ...treatment, isControl: true })).toMatchObject({

@@ -166,7 +166,10 @@ function givenFields({
       'a variant either redirects or has properties that the page reads',
     );
   }
-  if (variantType === 'redirect' && redirectUrl === null) throw badRequest('redirectUrl is required for a redirect');
+  // In a change, the type is given only if the variant has no redirect yet.
+  if (variantType === 'redirect' && (redirectUrl ?? null) === null) {
+    throw badRequest('redirectUrl is required for a redirect');
+  }
   if (variantType === 'dom_modifications' && typeof redirectUrl === 'string') {
     throw badRequest('redirectUrl is only for the variantType redirect');
   }
