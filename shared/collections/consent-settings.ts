@@ -79,7 +79,10 @@ const body = Type.Object({
   isEnabled: Type.Boolean(),
   /** The default for a visitor who has not decided. */
   defaultState: Type.Enum(['Granted', 'Denied']),
-  /** Regions in which the default applies: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null means everywhere. */
+  /**
+   * Regions in which the default applies: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null means everywhere. Pages
+   * apply the default everywhere.
+   */
   regions: nullable(Type.Array(Type.String({ pattern: '^(EEA|[A-Z]{2}(-[A-Z0-9]{1,3})?)$' }), { maxItems: 500 })),
   /** Destinations that serve this purpose. */
   destinationIds: idList(),

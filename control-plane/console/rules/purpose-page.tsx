@@ -53,7 +53,7 @@ export function PurposePage(): ReactElement {
           />
           <ListField
             label="Regions of the default"
-            hint="ISO codes such as DE or US-CA, EU or EEA. Leave empty for everywhere. Elsewhere, consent is granted by default."
+            hint="ISO codes such as DE or US-CA, EU or EEA. Leave empty for everywhere. Elsewhere, events count as granted by default; pages apply the default everywhere."
             value={fields.regions ?? []}
             onChange={(regions) => change({ regions: regions.length === 0 ? null : regions })}
           />
