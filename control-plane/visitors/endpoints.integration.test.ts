@@ -118,6 +118,33 @@ test('visitors: on a device that two people used, userId finds who signed in las
   expect(JSON.stringify(rows)).not.toContain(bob.id);
 });
 
+test('visitor: the stored data include the assignments to experiments and the rows in their results', async () => {
+  await touch({ userId: 'tester', externalIds: ['customer 7'] });
+  await touch({ userId: 'customer of another' });
+  await pool.query(
+    `insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id, assigned_at) values
+      ($1, 'tester', 'e1', 'blue', '2026-01-02'), ($1, 'customer 7', 'e2', 'red', '2026-01-01'),
+      ($1, 'customer of another', 'e1', 'red', '2026-01-01')`,
+    [client.accountId],
+  );
+  await pool.query(
+    `insert into experiment_visitors (account_id, visitor_id, experiment_id, variant_id, exposed_at)
+      values ($1, 'tester', 'e1', 'blue', '2026-01-03')`,
+    [client.accountId],
+  );
+  const none = { exposedAt: null, convertedAt: null };
+  expect((await client.get(who('tester'))).body.experiments).toEqual([
+    {
+      ...none,
+      experimentId: 'e1',
+      variantId: 'blue',
+      assignedAt: '2026-01-02T00:00:00.000Z',
+      exposedAt: '2026-01-03T00:00:00.000Z',
+    },
+    { ...none, experimentId: 'e2', variantId: 'red', assignedAt: '2026-01-01T00:00:00.000Z' },
+  ]);
+});
+
 test('visitor: an alias leads to the visitor it became, with the events of both', async () => {
   await touch({ userId: 'older', externalIds: ['x'] }, { city: 'Bern' });
   await touch({ userId: 'younger' }, { zip: '3000' });
