@@ -39,7 +39,7 @@ type Visitors = Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
 
 /** A visitor store that passes the writes of one account's visitors to `write`. */
 function writingBy(
-  store: VisitorStore,
+  store: Visitors,
   account: string,
   write: (
     touches: readonly VisitorTouch[],
@@ -134,6 +134,43 @@ test.each([
       expect(resolver.stats()).not.toHaveProperty(`queue_bytes:${stuck}`);
       await rig.send(1, [one(stuck, 'after')]);
       await vi.waitFor(async () => expect((await idsOf(rig, stuck)).at(-1)).toBe('after'), within);
+      await resolver.stop(5_000);
+    }),
+);
+
+test.each([
+  ['by bytes', 12, { from: 1, events: 3, bytes: 34_000 }],
+  ['by frames', 40, { from: 1, events: 40, bytes: 10 }],
+  ['one event of one account', 1, { from: 1, events: 0, bytes: 0 }],
+])(
+  'resolver: accounts whose visitors cannot be written do not delay other accounts, however little each of them has: %s',
+  (_, accounts, backlog) =>
+    withRig(async (rig) => {
+      const stuck = Array.from({ length: accounts }, () => randomUUID());
+      const fine = randomUUID();
+      let isStuck = true;
+      const visitors = stuck.reduce<Visitors>(
+        (store, account) =>
+          writingBy(store, account, (_touches, go) =>
+            isStuck ? Promise.reject(new VisitorsFailedError('canceled by a lock', { isHeld: true })) : go(),
+          ),
+        createVisitorStore(rig.pool),
+      );
+      const resolver = await rig.start(1, { visitors, settings });
+      await rig.send(
+        1,
+        stuck.map((account) => one(account, 's0')),
+      );
+      await vi.waitFor(() => expect(resolver.stats()).toMatchObject({ accounts_apart: accounts }), within);
+      for (const account of stuck) await flood(rig, account, backlog);
+      const sent = Array.from({ length: 2 * settings.framesInFlightMax }, (_, n) => `f${n}`);
+      for (const id of sent) await rig.send(1, [one(fine, id)]);
+      await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(sent), within);
+      isStuck = false;
+      const events = backlog.events + 1;
+      await vi.waitFor(() => expect(stat(resolver, 'resolved')).toBe(accounts * events + sent.length), within);
+      for (const account of stuck) expect(await idsOf(rig, account)).toEqual(names(events));
+      await vi.waitFor(async () => expect(await queuesLeft(rig)).toEqual([]), within);
       await resolver.stop(5_000);
     }),
 );

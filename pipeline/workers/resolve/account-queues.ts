@@ -7,12 +7,16 @@ import { AccountQueue } from './account-queue.ts';
 import type { QueueTarget } from './account-queue.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { UnfinishedFrames } from './unfinished-frames.ts';
+import type { VisitorWrites } from './visitor-writes.ts';
 import type { WaitingEvent, WaitingEvents, WaitingLines } from './waiting-events.ts';
 
 /** Maximum number of queues of one partition; each holds up to half a mebibyte in memory. */
 const queuesMax = 64;
 
-/** An account with less than this share of a partition's limits is not moved to a queue: too little would be gained. */
+/**
+ * An account with less than this share of a partition's limits is not moved to a queue, because too little would be
+ * gained; unless the database fails for its visitors, since many small accounts that wait would stop the partition.
+ */
 const partMin = 1 / 8;
 
 export type AccountQueuesOptions = {
@@ -134,25 +138,35 @@ export class AccountQueues {
   }
 
   /**
-   * The account to move to a queue; undefined while the partition is within its limits, or if no account has a large
-   * share of it. `writing` yields the events whose visitors are being written.
+   * The account to move to a queue; undefined while the partition is within its limits, or if no account would help
+   * that has a large share of it or whose visitors the database fails to write.
    */
-  mostOver(writing: () => Iterable<WaitingEvent>): string | undefined {
+  mostOver(writes: Pick<VisitorWrites, 'events' | 'accountsApart'>): string | undefined {
     const { waiting, unfinished, context } = this.#options;
     const { waitingBytesMax, framesInFlightMax } = context.settings;
     const framesMax = framesInFlightMax / 2;
-    if (this.bytesBeside < waitingBytesMax && unfinished.size < framesMax) return undefined;
+    const isFull = this.bytesBeside >= waitingBytesMax;
+    if (!isFull && unfinished.span < framesMax) return undefined;
     if (this.#queues.size >= queuesMax) return undefined;
+    const { oldest } = unfinished;
     const frames = new Map<string, number>();
-    for (const accountId of waiting.accounts) frames.set(accountId, waiting.stretchesOf(accountId));
-    for (const event of writing()) {
-      if (this.#isHeld(event)) frames.set(event.accountId, (frames.get(event.accountId) ?? 0) + 1);
+    // The log delivers a limited number of frames after the oldest unfinished one, so only its accounts can help.
+    const helping = new Set<string>();
+    for (const accountId of waiting.accounts) {
+      frames.set(accountId, waiting.stretchesOf(accountId));
+      if (isFull || waiting.isIn(oldest, accountId)) helping.add(accountId);
+    }
+    for (const event of writes.events) {
+      if (!this.#isHeld(event)) continue;
+      frames.set(event.accountId, (frames.get(event.accountId) ?? 0) + 1);
+      if (isFull || event.origin.frame === oldest) helping.add(event.accountId);
     }
     let most: { readonly accountId: string; readonly part: number } | undefined;
-    for (const [accountId, count] of frames) {
+    for (const accountId of helping) {
       if (!isId(accountId) || this.has(accountId)) continue;
-      const part = Math.max(waiting.bytesOf(accountId) / waitingBytesMax, count / framesMax);
-      if (part >= partMin && part > (most?.part ?? 0)) most = { accountId, part };
+      const part = Math.max(waiting.bytesOf(accountId) / waitingBytesMax, (frames.get(accountId) ?? 0) / framesMax);
+      const isWorthIt = part >= partMin || writes.accountsApart.has(accountId);
+      if (isWorthIt && part > (most?.part ?? 0)) most = { accountId, part };
     }
     return most === undefined || context.isOnlyAccount(most.accountId) ? undefined : most.accountId;
   }

@@ -44,7 +44,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
    * without changed visitors continue.
    */
   writesAtOnceMax: 3,
-  /** Maximum number of unfinished frames of one partition; all of them are read again after a crash. */
+  /** Maximum number of frames of one partition from the oldest unfinished one on; they are read again after a crash. */
   framesInFlightMax: 1_024,
   waitingBytesMax: fromEnv({
     RESOLVER_WAITING_BYTES_MAX: count(

@@ -317,7 +317,7 @@ class Resolver {
   /** While the partition exceeds its limits, moves the account that uses most to a queue in the log. */
   async #moveFloods(): Promise<void> {
     for (;;) {
-      const accountId = this.#queues.mostOver(() => this.#writes.events);
+      const accountId = this.#queues.mostOver(this.#writes);
       if (accountId === undefined) return;
       // The account's resolved events must be in EVENTS before the copying begins: otherwise, after a crash, they could
       // come after the copied ones.

@@ -31,3 +31,16 @@ test('unfinished frames: two frames with the same sequence, after the log was cu
   unfinished.done(before);
   expect(unfinished.takeFinished()).toEqual([before]);
 });
+
+test('unfinished frames: the span counts from the oldest unfinished frame, with finished frames after it', () => {
+  const [first, second, third] = [{ seq: 1 }, { seq: 2 }, { seq: 3 }];
+  const unfinished = new UnfinishedFrames<{ readonly seq: number }>();
+  expect(unfinished.span).toBe(0);
+  for (const frame of [first, second, third]) unfinished.open(frame);
+  unfinished.close(third);
+  unfinished.takeFinished();
+  expect([unfinished.oldest, unfinished.span]).toEqual([first, 3]);
+  unfinished.close(first);
+  unfinished.takeFinished();
+  expect([unfinished.oldest, unfinished.span]).toEqual([second, 2]);
+});

@@ -1,10 +1,21 @@
 /** The frames that were taken, and for each its number of unfinished parts. */
 export class UnfinishedFrames<Frame extends object> {
   /** The key is the frame object, not its sequence: a log that lost its end assigns sequences again. */
-  readonly #left = new Map<object, { readonly frame: Frame; left: number }>();
+  readonly #left = new Map<object, { readonly frame: Frame; readonly number: number; left: number }>();
+  #opened = 0;
 
   get size(): number {
     return this.#left.size;
+  }
+
+  /** The unfinished frame that was taken first. */
+  get oldest(): Frame | undefined {
+    return this.#first?.frame;
+  }
+
+  /** Number of frames that were taken since the oldest unfinished one, which counts too, finished or not. */
+  get span(): number {
+    return this.#first === undefined ? 0 : this.#opened - this.#first.number;
   }
 
   has(frame: object): boolean {
@@ -13,7 +24,8 @@ export class UnfinishedFrames<Frame extends object> {
 
   /** Call when a frame was taken: it is not finished before `close` is called, even if all of its events are. */
   open(frame: Frame): void {
-    this.#left.set(frame, { frame, left: 1 });
+    this.#left.set(frame, { frame, number: this.#opened, left: 1 });
+    this.#opened += 1;
   }
 
   /** Adds unfinished parts of a frame. */
@@ -36,6 +48,11 @@ export class UnfinishedFrames<Frame extends object> {
     const finished = [...this.#left.values()].filter(({ left }) => left === 0).map(({ frame }) => frame);
     for (const frame of finished) this.#left.delete(frame);
     return finished;
+  }
+
+  get #first(): { readonly frame: Frame; readonly number: number } | undefined {
+    const [first] = this.#left.values();
+    return first;
   }
 
   #change(frame: object, by: number): void {

@@ -96,6 +96,11 @@ export class WaitingEvents {
     return this.#accounts.get(accountId)?.lines.length ?? 0;
   }
 
+  /** Whether lines of an account wait that are in a frame. */
+  isIn(frame: StoredFrame | undefined, accountId: string): boolean {
+    return this.#accounts.get(accountId)?.lines.some((lines) => lines.frame === frame) === true;
+  }
+
   add(lines: WaitingLines): void {
     const bytes = lines.end + 1 - lines.start;
     const waiting = this.#accounts.get(lines.accountId);
