@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { lineOfDeadLetter } from '../../../shared/contracts/events/dead-letter.ts';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import {
   deadLetterSubject,
@@ -114,6 +115,28 @@ test('references: an event that was removed from EVENTS is recorded as skipped, 
   await until('nothing is referred to', async () => (await rig.position())?.oldestReference === undefined);
   expect((await rig.health())?.skipped?.event_removed?.map(([, , events]) => events)).toEqual([1]);
   await other.close();
+});
+
+test('references: the events of a replay are referred to even while the breaker is open', async () => {
+  const dispatcher = await rig.start();
+  await rig.send([{ id: 'old', visitor: 'v', receivedAtMs: Date.now() }]);
+  await until('it is delivered', () => sink.taken().length === 1);
+  // The breaker stays open for a minute if a destination refuses its key.
+  sink.answer(() => 401);
+  await rig.send(['a', 'b', 'c'].map((id) => ({ id, visitor: id, receivedAtMs: Date.now() })));
+  const [old = 0, waits] = rig.frameSeqs;
+  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+  await until('the others wait', async () => (await rig.position())?.oldestReference === waits);
+  const times = { firstAttemptAt: 0, lastAttemptAt: 0, notBefore: 0, receivedAt: 0 };
+  const about = { visitorId: 'v', eventId: 'old', bytes: 1, origin: { seq: old, line: 0 } };
+  const line = encodeRetryRecord({ attempts: 0, ...times, reason: 'replay', ...about });
+  await publish(rig.connection, retrySubject(rig.destinationId, replayTier), Buffer.from(`${line}\n`), {
+    msgId: 'replayed',
+    timeoutMs: 5_000,
+  });
+  dispatcher.retriesStored(replayTier);
+  await until('the replay is referred to', async () => (await rig.position())?.oldestReference === old);
+  expect(sink.requests.filter(({ body }) => body.includes('"old"'))).toHaveLength(1);
 });
 
 test('references: events that were removed from EVENTS leave the stages in which they waited, in the step of their receipt', async () => {

@@ -7,11 +7,12 @@ export class HeldReferences {
   readonly #oldestOf = new Map<number, number>();
   #oldest: number | undefined = undefined;
   #isKnown = true;
-  readonly #onReleased: () => void;
+  /** Call when the oldest frame may have changed, so that the position is written soon. */
+  readonly moved: () => void;
 
-  /** Calls `onReleased` when a message that refers to the oldest frame is settled. */
-  constructor(onReleased: () => void = () => undefined) {
-    this.#onReleased = onReleased;
+  /** Calls `moved` when a message that refers to the oldest frame is settled. */
+  constructor(moved: () => void = () => undefined) {
+    this.moved = moved;
   }
 
   /** The sequence of the oldest frame; undefined while there are no references. */
@@ -41,7 +42,7 @@ export class HeldReferences {
     this.#oldestOf.delete(retrySeq);
     if (oldest !== this.#oldest) return;
     this.#isKnown = false;
-    this.#onReleased();
+    this.moved();
   }
 }
 

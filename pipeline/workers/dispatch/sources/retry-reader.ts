@@ -154,14 +154,14 @@ export class RetryReader {
   async *due(): AsyncGenerator<RetryFrame, void, undefined> {
     let waitMs = Infinity;
     while (!this.#isStopped) {
-      await this.#wakeup.wait(this.#isOpen ? waitMs : Infinity);
+      await this.#wakeup.wait(waitMs);
       waitMs = Infinity;
       try {
         for (const tier of this.#tiers.values()) {
           for (let frame = await this.#take(tier); frame !== undefined; frame = await this.#take(tier)) {
             yield await this.#load(frame);
           }
-          waitMs = Math.min(waitMs, waitOf(tier));
+          if (this.#isOpen) waitMs = Math.min(waitMs, waitOf(tier));
         }
       } catch (error) {
         this.#options.warn(error);
@@ -215,8 +215,7 @@ export class RetryReader {
 
   /** Takes the next frame of a tier if it is due and there is room for it. */
   async #take(tier: Tier): Promise<StoredFrame | undefined> {
-    if (!this.#mayTake(tier)) return undefined;
-    if (tier.head === undefined) await this.#readHead(tier);
+    if (tier.head === undefined && this.#mayRead(tier)) await this.#readHead(tier);
     if (!this.#mayTake(tier) || tier.head === undefined || tier.head.dueAtMs > performance.now()) return undefined;
     const { frame } = tier.head;
     tier.head = undefined;
@@ -253,8 +252,13 @@ export class RetryReader {
     return this.#isOpen && hasRoom(tier);
   }
 
+  /** A replay's next frame is read even while closed: until its references are known, retention may remove its events. */
+  #mayRead(tier: Tier): boolean {
+    return (this.#isOpen || tier.isReplay) && hasRoom(tier);
+  }
+
   async #readHead(tier: Tier): Promise<void> {
-    while (tier.maybeMore && this.#isOpen) {
+    while (tier.maybeMore && this.#mayRead(tier)) {
       tier.maybeMore = false;
       tier.isReadToEnd = false;
       const { handBacks } = tier;
@@ -271,8 +275,12 @@ export class RetryReader {
         continue;
       }
       const frame = frameOf(tier, found, this.#options.parked);
-      if (frame.content.kind === 'records')
-        this.#options.references.stored(frame.seq, referredTo(frame.content.records.map(({ record }) => record)));
+      if (frame.content.kind === 'records') {
+        const { references } = this.#options;
+        references.stored(frame.seq, referredTo(frame.content.records.map(({ record }) => record)));
+        // Another process stored the frame: nothing else causes the position to be written.
+        if (tier.isReplay) references.moved();
+      }
       tier.head = { frame, dueAtMs: dueAtMsOf(tier, frame) };
       return;
     }
