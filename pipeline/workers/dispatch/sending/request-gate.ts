@@ -9,8 +9,8 @@ import {
   closedBreaker,
 } from './breaker.ts';
 import type { BreakerLimits, BreakerState } from './breaker.ts';
-import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import { adaptConcurrency, openConcurrency } from './adaptive-concurrency.ts';
+import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import type { Delivered } from './deliver.ts';
 import type { LaneChoice } from './next-lane.ts';
 import type { LaneClass } from '../sources/dispatch-item.ts';
@@ -28,7 +28,7 @@ export type AccessRetry = { readonly minMs: number; readonly maxMs: number };
 export class RequestGate {
   readonly #concurrencyMax: number;
   readonly #accessLimits: BreakerLimits;
-  #concurrency: ConcurrencyLimit;
+  #concurrency: AdaptiveConcurrency;
   readonly #inFlight: Record<LaneClass, number> = { fresh: 0, retried: 0 };
   #freshSinceRetried = Infinity;
   #breaker: BreakerState = closedBreaker;

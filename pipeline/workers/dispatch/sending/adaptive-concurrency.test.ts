@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
+import { adaptConcurrency, openConcurrency } from './adaptive-concurrency.ts';
 
-describe('concurrency limit', () => {
+describe('adaptive concurrency', () => {
   const grown = { limit: 64, knownGood: 64, cutAtMs: -Infinity };
 
   test('start: the limit begins low, and each round of successful requests doubles it, up to the maximum', () => {

@@ -1,5 +1,5 @@
 /** How many requests to one destination may be in flight now. */
-export type ConcurrencyLimit = {
+export type AdaptiveConcurrency = {
   readonly limit: number;
   /** Below this value `limit` grows quickly, since the destination was not overloaded there yet. */
   readonly knownGood: number;
@@ -12,7 +12,7 @@ export type ConcurrencyLimit = {
  */
 const firstLimit = 4;
 
-export function openConcurrency(max: number): ConcurrencyLimit {
+export function openConcurrency(max: number): AdaptiveConcurrency {
   return { limit: Math.min(firstLimit, max), knownGood: max, cutAtMs: -Infinity };
 }
 
@@ -23,11 +23,11 @@ export function openConcurrency(max: number): ConcurrencyLimit {
  * reduction do not cause another reduction, so that one overload reduces the limit once.
  */
 export function adaptConcurrency(
-  state: ConcurrencyLimit,
+  state: AdaptiveConcurrency,
   end: 'well' | 'overloaded',
   max: number,
   at: { readonly startedMs: number; readonly endedMs: number },
-): ConcurrencyLimit {
+): AdaptiveConcurrency {
   const { limit, knownGood, cutAtMs } = state;
   if (end === 'well') {
     if (limit >= max) return state;
