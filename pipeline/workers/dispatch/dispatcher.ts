@@ -88,6 +88,7 @@ export class Dispatcher {
   readonly #ringOnce = ringOncePerRound(this.#wakeup);
   readonly #take: (wantsFresh: boolean) => Taken | undefined;
   readonly #nextBatch: (target: DispatchTarget) => Batch | undefined;
+  readonly #decideAgain: (item: DispatchItem, target: DispatchTarget) => Turn | undefined;
   #isConfirming = false;
 
   private constructor(options: DispatcherOptions, counts: DispatcherCounts, parts: DispatcherParts) {
@@ -110,7 +111,10 @@ export class Dispatcher {
     });
     const { budget, sources } = this.#work;
     this.#take = paced(budget, (wantsFresh) => sources.take(wantsFresh));
-    this.#nextBatch = paced(budget, (target) => this.#makeBatch(target));
+    const unitsOf = ({ bytes }: Batch): number => requestUnits + bytes;
+    this.#nextBatch = paced(budget, (target: DispatchTarget) => this.#makeBatch(target), unitsOf);
+    const decide = (item: DispatchItem, target: DispatchTarget): Turn => this.#turnOfUndecided(item, target);
+    this.#decideAgain = paced(budget, decide, () => decidedAgainUnits);
   }
 
   /** Takes the destination over from its previous dispatcher, and continues there. */
@@ -246,13 +250,11 @@ export class Dispatcher {
 
   /** Decides a waiting event again, just before its request, if the earlier decision no longer holds. */
   #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
-    const { admission, budget } = this.#work;
-    if (admission.isDecided(item, target)) return 'take';
-    if (!budget.mayWork()) {
-      budget.wait();
-      return 'stay';
-    }
-    budget.spend(decidedAgainUnits);
+    if (this.#work.admission.isDecided(item, target)) return 'take';
+    return this.#decideAgain(item, target) ?? 'stay';
+  }
+
+  #turnOfUndecided(item: DispatchItem, target: DispatchTarget): Turn {
     if (this.#isToBeSent(item, target)) return 'take';
     // Continues in a later round, which leaves time for other dispatchers.
     this.#ringOnce();
@@ -261,8 +263,7 @@ export class Dispatcher {
 
   /** Settles the batch once it is answered; answers that arrive in one round of the event loop are settled together. */
   #follow(batch: Batch): void {
-    const { budget, settlement } = this.#work;
-    budget.spend(requestUnits + batch.bytes);
+    const { settlement } = this.#work;
     batch.delivered.then((delivered) => {
       settlement.ended({ batch, delivered });
       this.#ringOnce();
