@@ -60,6 +60,15 @@ test('pipeline: first event: an event accepted before the pipeline’s first sta
   expect(sink.requests).toHaveLength(1);
 });
 
+test('pipeline: publication: if the clock of the control plane is ahead, a new destination still gets every later event', async () => {
+  const { rig, sink } = await open();
+  const account = randomUUID();
+  await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] }, Date.now() + 3_600_000);
+  await rig.accept(account, [{ id: 'first' }]);
+  await startOn(rig);
+  await until('it arrived', () => sink.taken().join() === 'first');
+});
+
 test('pipeline: thread: when a thread dies, no event is lost and its actors run again', async () => {
   const { rig, sink } = await open(soonAgain);
   const account = randomUUID();

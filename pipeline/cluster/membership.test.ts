@@ -64,7 +64,7 @@ async function membershipOfA() {
   const renew = (instanceId: string): void => {
     const name = { kind: 'pipeline', instanceId } as const;
     const value = encodeReport({ ...name, startedAt: new Date().toISOString(), revision: 0 });
-    watch?.onEntry({ key: leaseKey(name), revision: (revision += 1), value });
+    watch?.onEntry({ key: leaseKey(name), revision: (revision += 1), storedAtMs: 0, value });
   };
   const membership = await followMembership({
     bucket: bucket as Bucket,

@@ -69,8 +69,11 @@ export async function createPipelineRig(
       return { ...pipeline, stop: () => scope.end('test') };
     },
     /** Publishes an account's configuration, as the control plane does; returns its revision. */
-    configure: (accountId: string, collections: TestCollections) =>
-      config.put(accountKey(accountId), Buffer.from(JSON.stringify(accountConfig(accountId, collections)))),
+    configure: (accountId: string, collections: TestCollections, publishedAtMs?: number) =>
+      config.put(
+        accountKey(accountId),
+        Buffer.from(JSON.stringify(accountConfig(accountId, collections, publishedAtMs))),
+      ),
     /** Counts of a destination, summed over all instances: succeeded, failed, stopped and globalStop. */
     async counted(destinationId: string): Promise<readonly number[]> {
       const sums = [0, 0, 0, 0];

@@ -32,6 +32,8 @@ export type BucketEntry = {
   readonly value: Uint8Array | undefined;
   /** Grows with every write to the bucket. */
   readonly revision: number;
+  /** When the log stored the entry, in ms since the epoch. */
+  readonly storedAtMs: number;
 };
 
 /** A durable key-value bucket in the log. */
@@ -227,5 +229,6 @@ function readEntry(entry: KvEntry): BucketEntry {
     key: entry.key,
     value: entry.operation === 'PUT' ? entry.value : undefined,
     revision: entry.revision,
+    storedAtMs: entry.created.getTime(),
   };
 }

@@ -72,10 +72,11 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
   const rejected = ({ key, revision }: BucketEntry, error: unknown): void =>
     options.onRejected(accountOf(key), revision, error instanceof Error ? error.message : String(error));
   const apply = (entry: BucketEntry): void => {
-    const { key, value, revision } = entry;
+    const { key, value, revision, storedAtMs } = entry;
     const accountId = accountOf(key);
     try {
-      const config = value === undefined ? undefined : options.read(decodeAccountConfig(value));
+      const config =
+        value === undefined ? undefined : options.read(publishedBy(storedAtMs, decodeAccountConfig(value)));
       options.apply({ accountId, config, bytes: value, revision, upTo: upTo() });
     } catch (error) {
       rejected(entry, error);
@@ -138,6 +139,15 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
 }
 
 const accountOf = (key: string): string => key.slice('account.'.length);
+
+/**
+ * A configuration whose `publishedAt` is not later than `storedAtMs`. If the clock of a control plane is ahead of the
+ * log's, a new destination would otherwise miss the events that the log stores until then.
+ */
+function publishedBy(storedAtMs: number, config: AccountConfig): AccountConfig {
+  if (!(Date.parse(config.publishedAt) > storedAtMs)) return config;
+  return { ...config, publishedAt: new Date(storedAtMs).toISOString() };
+}
 
 const pollMs = 50;
 /** A control plane signs an unsigned configuration within this time, in ms. */
