@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
-import { dispatcherConsumer } from '../shared/contracts/subjects.ts';
+import { encodeResolved } from '../shared/contracts/events/resolved-event.ts';
+import { dispatcherConsumer, eventsSubject } from '../shared/contracts/subjects.ts';
+import { sampleEvent } from '../shared/destinations/sdk/sample-event.ts';
+import { publishWithRetry } from '../shared/nats/publish/publisher.ts';
 import { migrate } from '../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import type { TestDatabase } from '../shared/testing/servers.ts';
@@ -64,9 +67,13 @@ test('pipeline: publication: if the clock of the control plane is ahead, a new d
   const { rig, sink } = await open();
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] }, Date.now() + 3_600_000);
-  await rig.accept(account, [{ id: 'first' }]);
+  // Another pipeline resolves an event before the destination's dispatcher starts.
+  const line = encodeResolved(sampleEvent({ id: 'first', account_id: account }));
+  const message = { subject: eventsSubject(account, 0), payload: Buffer.from(`${line}\n`), msgId: 'first' };
+  await publishWithRetry(rig.connection, message, {});
   await startOn(rig);
   await until('it arrived', () => sink.taken().join() === 'first');
+  expect(sink.requests).toHaveLength(1);
 });
 
 test('pipeline: thread: when a thread dies, no event is lost and its actors run again', async () => {
