@@ -27,6 +27,11 @@ describe('egress rules', () => {
     ]);
   });
 
+  test.each([-1, 0, 65_536, 99_999, Number.NaN])('port %s: does not exist and is refused', (port) => {
+    expect(createEgressRules(['127.0.0.0/8']).allows('127.0.0.1', port)).toBe(false);
+    expect(rules.allows('8.8.8.8', port)).toBe(false);
+  });
+
   test('ports of a protocol: are allowed at public addresses, and not at private ones', () => {
     const ports = [25, 587];
     expect([22, 25, 587].map((port) => createEgressRules([]).allows('8.8.8.8', port, ports))).toEqual([

@@ -50,6 +50,7 @@ export class EgressError extends Error {}
 
 // A public address that only machines in Azure can reach; it serves Azure's metadata and agents.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
+const portMax = 65_535;
 // All allocated IPv6 addresses. Other IPv6 addresses may embed an IPv4 address: ::7f00:1 is 127.0.0.1.
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
@@ -63,7 +64,7 @@ export function createEgressRules(allowedRanges: readonly string[], deniedRanges
   const denied = createRangeCheck(deniedRanges);
   return {
     allows(written, port, ports = []) {
-      if (!ipaddr.isValid(written)) return false;
+      if (!ipaddr.isValid(written) || !(port >= 1 && port <= portMax)) return false;
       // Also unmaps an IPv4 address that is mapped into IPv6.
       const address = ipaddr.process(written);
       if (denied(address, port)) return false;
@@ -88,7 +89,6 @@ function createRangeCheck(written: readonly string[]): RangeCheck {
 type PortRange = { readonly range: ReturnType<typeof ipaddr.parseCIDR>; readonly port: number | undefined };
 
 const withPort = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[^:[\]]+)):(?<port>[0-9]{1,5})$/;
-const portMax = 65_535;
 
 /** Reads one range, with its port if the text names one; undefined for text that is not a range. */
 function readRange(text: string): PortRange | undefined {

@@ -101,7 +101,10 @@ export function createGuardedConnector(
     };
     const literal = options.hostname.replace(/^\[|\]$/g, '');
     const family = isIP(literal);
-    if (family === 0) lookup(options.hostname, port).then(connect, (error: Error) => end(error, null));
+    if (family === 0)
+      lookup(options.hostname, port)
+        .then(connect)
+        .catch((error: Error) => end(error, null));
     else if (rules.allows(literal, port)) connect([{ address: literal, family }]);
     else end(new EgressError('connecting to a destination: its address is not allowed'), null);
   };

@@ -48,6 +48,8 @@ describe('Kafka', () => {
 
   it.each([
     ['brokers', { brokers: 'https://broker.example.com' }],
+    ['brokers', { brokers: 'a.example.com:9092, b.example.com:99999' }],
+    ['brokers', { brokers: '[2001:db8::1]:9092' }],
     ['brokers', { brokers: Array(11).fill('a:9092').join(',') }],
     ['topic', { topic: 'a topic' }],
     ['password', { password: null, username: null }],

@@ -131,7 +131,10 @@ function keyOf(visitorId: string): string {
 
 function readBrokers(text: string, key: string): readonly string[] {
   const brokers = text.split(',').flatMap((broker) => broker.trim() || []);
-  const areServers = brokers.every((broker) => /^([\w.-]{1,253}|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(broker));
+  // No IPv6 addresses, because the client divides host and port at the first colon.
+  const areServers = brokers.every(
+    (broker) => /^[\w.-]{1,253}(:\d{1,5})?$/.test(broker) && Number(broker.split(':')[1] ?? 0) <= 65_535,
+  );
   if (brokers.length === 0 || brokers.length > brokersMax || !areServers) {
     throw new SettingError(key, `must be 1 to ${brokersMax} brokers separated by commas, each host:port`);
   }
