@@ -1,3 +1,5 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -171,4 +173,28 @@ test('kafka: a silent broker causes a timeout, and its connections are closed', 
 test('kafka: if no broker answers, the result is a connection failure', async () => {
   const result = await senderFor(local).send(request(1));
   expect(result).toMatchObject({ kind: 'failed', failure: 'connection', permanent: false });
+});
+
+test.each([
+  ['is empty', Buffer.from('00000000', 'hex')],
+  ['has a negative size', Buffer.from('ffffffff', 'hex')],
+  ['never ends', Buffer.concat([Buffer.from('7fffffff', 'hex'), Buffer.alloc(17 * 2 ** 20)])],
+])('kafka: a response that %s fails its request at once, and closes the connection', async (_name, bytes) => {
+  let open = 0;
+  const server = createServer((socket) => {
+    open += 1;
+    socket.on('error', () => undefined).on('close', () => (open -= 1));
+    socket.once('data', () => socket.write(bytes));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const result = await senderFor(local).send(request(port));
+  expect(result).toMatchObject({ kind: 'failed', failure: 'connection', permanent: false });
+  await vi.waitFor(() => expect(open).toBe(0));
+});
+
+test('kafka: a broker that the cluster names with an impossible port is refused', async () => {
+  const broker = await startKafkaBroker({ ...topic, leader: { host: 'localhost', port: 99_999 } });
+  expect(await senderFor([...local, '::1/128']).send(request(broker.port))).toMatchObject({ failure: 'blocked' });
 });
