@@ -105,6 +105,14 @@ test.each(['SCRAM-SHA-256', 'SCRAM-SHA-512'] as const)(
   },
 );
 
+test('kafka: a broker that demands more SCRAM iterations than any Kafka does is refused', async () => {
+  const broker = await startKafkaBroker({ ...topic, login: 'u:p', mechanism: 'SCRAM-SHA-256', iterations: 100_001 });
+  expect(await senderFor(local).send(request(broker.port, 'u:p', { sasl: 'scram-sha-256' }))).toEqual(
+    answer(401, { error: 'SASL_AUTHENTICATION_FAILED' }),
+  );
+  expect(broker.batches).toEqual([]);
+});
+
 test('kafka: a mechanism that the broker does not offer, or a missing topic, gives an answer with status 401', async () => {
   const login = 'user:password';
   const broker = await startKafkaBroker({ ...topic, topic: 'other', login, mechanism: 'SCRAM-SHA-512' });

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Producer, SASLOptions } from 'kafkajs';
+import type { AuthenticationProviderArgs, KafkaConfig, Mechanism, Producer } from 'kafkajs';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { EgressError } from '../egress-rules.ts';
@@ -23,7 +23,13 @@ const Produce = Type.Object({
 const produce = Compile(Produce);
 
 const standardPort = 9_092;
-const mechanisms: ReadonlySet<string> = new Set(['plain', 'scram-sha-256', 'scram-sha-512']);
+/** The client's modules for SCRAM. */
+const scramFiles: Readonly<Record<string, string>> = {
+  'scram-sha-256': 'scram256.js',
+  'scram-sha-512': 'scram512.js',
+};
+/** Brokers store passwords with 4,096 to 16,384 iterations of SCRAM. */
+const iterationsMax = 100_000;
 /**
  * Retries within one request: the client finds a new leader, and the broker deduplicates by sequence numbers.
  */
@@ -62,7 +68,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
     // The client uses only members of a socket that PendingSocket has.
     return socket as unknown as Socket;
   };
-  const sasl = saslOf(request, url);
+  const sasl = await saslOf(request, url);
   const kafka = new Kafka({
     clientId: 'sluice',
     brokers: [url.host, ...(url.searchParams.get('brokers')?.split(',') ?? [])].map(withPort),
@@ -119,11 +125,30 @@ function withPort(broker: string): string {
   return /:\d+$/.test(broker) ? broker : `${broker}:${standardPort}`;
 }
 
-function saslOf(request: OutboundRequest, url: URL): SASLOptions | undefined {
+async function saslOf(request: OutboundRequest, url: URL): Promise<KafkaConfig['sasl']> {
   const login = loginOf(request);
   const mechanism = url.searchParams.get('sasl') ?? 'plain';
-  if (login === undefined || !mechanisms.has(mechanism)) return undefined;
-  return { mechanism, username: login.user, password: login.password } as SASLOptions;
+  if (login === undefined) return undefined;
+  const sasl = { username: login.user, password: login.password };
+  if (mechanism === 'plain') return { mechanism, ...sasl };
+  const file = scramFiles[mechanism];
+  if (file === undefined) return undefined;
+  const { default: scram } = (await import(`kafkajs/src/broker/saslAuthenticator/${file}`)) as ScramModule;
+  const authenticationProvider: Provider = (args) => scram(sasl)({ ...args, saslAuthenticate: limited(args) });
+  return { mechanism, authenticationProvider };
+}
+
+type Provider = Mechanism['authenticationProvider'];
+type ScramModule = { readonly default: (login: { username: string; password: string }) => Provider };
+
+/** The client computes as many iterations as the broker demands. */
+function limited({ saslAuthenticate }: AuthenticationProviderArgs): AuthenticationProviderArgs['saslAuthenticate'] {
+  return async (message) => {
+    const reply = await saslAuthenticate(message);
+    const { i = '0' } = reply as { readonly i?: string };
+    if (Number.parseInt(i, 10) > iterationsMax) throw new Error('logging in to a broker: too many SCRAM iterations');
+    return reply;
+  };
 }
 
 /**

@@ -35,6 +35,8 @@ export type BrokerScript = {
   readonly tls?: TlsOptions;
   /** The password with which the broker proves its identity, if it is not the login's password. */
   readonly ownPassword?: string;
+  /** The iterations that the broker demands of a SCRAM client. */
+  readonly iterations?: number;
   /**
    * The error code of the response to a batch; 0: the batch is stored; `silence`: there is no response.
    * https://kafka.apache.org/protocol.html#protocol_error_codes
@@ -163,10 +165,10 @@ type SaslLogin = {
 };
 
 /** The login of one connection. https://kafka.apache.org/protocol.html#sasl_handshake */
-function loginFor({ login, mechanism = 'PLAIN', ownPassword }: BrokerScript): SaslLogin {
+function loginFor({ login, mechanism = 'PLAIN', ownPassword, iterations }: BrokerScript): SaslLogin {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/.exec(login ?? '') ?? [];
   const digest = mechanism === 'SCRAM-SHA-512' ? 'sha512' : 'sha256';
-  const scram = createScramServer({ user, password, ownPassword }, { digest });
+  const scram = createScramServer({ user, password, ownPassword }, { digest, iterations });
   let isDone = login === undefined;
   return {
     mechanism,

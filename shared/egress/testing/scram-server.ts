@@ -12,14 +12,16 @@ type ScramOptions = {
   /** Random if undefined, as is `nonce`. */
   readonly salt?: Buffer;
   readonly nonce?: string;
+  /** 4,096 if undefined. */
+  readonly iterations?: number | undefined;
 };
 
 /**
  * The server's side of SCRAM for one login (RFC 5802 and 7677). The returned function answers the client's two
  * messages in turn; it returns undefined to refuse the login.
  */
-export function createScramServer(account: ScramAccount, { digest, salt = randomBytes(16), nonce }: ScramOptions) {
-  const iterations = 4_096;
+export function createScramServer(account: ScramAccount, options: ScramOptions) {
+  const { digest, salt = randomBytes(16), nonce, iterations = 4_096 } = options;
   const saltedOf = (password: string): Buffer =>
     pbkdf2Sync(password, salt, iterations, digest === 'sha256' ? 32 : 64, digest);
   const salted = saltedOf(account.password);
