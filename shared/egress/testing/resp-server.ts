@@ -13,6 +13,8 @@ export type RespServer = {
   readonly accepted: number;
   /** Open connections. */
   readonly open: number;
+  /** Sends bytes on every open connection. */
+  write(text: string): void;
 };
 
 /** Answers a command with RESP bytes; undefined: no response; `end`: closes the connection. */
@@ -55,6 +57,9 @@ export async function startRespServer(answer: RespScript, tls?: TlsOptions): Pro
     },
     get open() {
       return sockets.size;
+    },
+    write(text) {
+      for (const socket of sockets) socket.write(text);
     },
   };
 }
