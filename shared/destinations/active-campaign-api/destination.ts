@@ -9,7 +9,7 @@ import type {
   PreparedDestination,
 } from '../sdk/destination.ts';
 import { acceptsCustomerEvents, isIdentify, outboundName, propertiesOf, traitsOf } from '../sdk/event.ts';
-import { postForm, postJson } from '../sdk/http.ts';
+import { chainOf, postForm, postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import {
@@ -136,15 +136,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       if (imported === undefined) return main;
       const url = `${given.baseUrl ?? given.apiUrl}/api/3/import/bulk_import`;
       const body = { contacts: [{ email, ...imported }] };
-      return { ...main, next: postJson({ url, headers: { 'api-token': given.apiKey }, body, events }) };
+      const importing = postJson({ url, headers: { 'api-token': given.apiKey }, body, events });
+      // The tracker counts a repeated event again, so it comes last; the importer may repeat.
+      return chainOf(isIdentify(event) ? [main, importing] : [importing, main]);
     },
-    readAnswer(answer, [event]) {
-      if (event === undefined || isIdentify(event)) return undefined;
-      const tracked = readTracked(answer);
-      // The importer's answer comes after the tracker's, and need not contain `success`.
-      const isImported = importOf(given, event) !== undefined && tracked?.[0]?.kind !== 'reject';
-      return isImported ? undefined : tracked;
-    },
+    readAnswer: (answer, [event]) => (event === undefined || isIdentify(event) ? undefined : readTracked(answer)),
   };
 }
 
@@ -226,7 +222,10 @@ function textOfValue(value: unknown): string {
 
 function readTracked(answer: OutboundAnswer): readonly Outcome[] | undefined {
   if (answer.status !== 200) return undefined;
-  const success = jsonAnswer(answer)?.['success'];
+  const said = jsonAnswer(answer);
+  // The importer's answer need not contain `success`.
+  if (said?.['queued_contacts'] !== undefined) return undefined;
+  const success = said?.['success'];
   if (success === undefined)
     return [{ kind: 'retry', reason: 'the response does not say whether the event was accepted' }];
   return Number(success) === 1
