@@ -52,6 +52,26 @@ describe('PostHog', () => {
     expect(batchOf([nameless(track)])[0].distinct_id).toBe('v1');
   });
 
+  it('profiles: group and alias events have one, because PostHog drops them otherwise', () => {
+    const settings = { ...key, personProfiles: 'identified' };
+    const sent = [
+      { resolved: sampleEvent({ event: '$group', event_properties: { group_id: 'g' } }) },
+      { resolved: sampleEvent({ event: '$alias', event_properties: { previous_id: 'a', id: 'b' } }) },
+      track,
+    ].map(nameless);
+    const { batch } = JSON.parse(posthog.prepare(settings).buildRequest(sent, 0).body ?? '');
+    expect(
+      batch.map(({ event, properties }: { event: string; properties: object }) => [
+        event,
+        '$process_person_profile' in properties,
+      ]),
+    ).toEqual([
+      ['$groupidentify', false],
+      ['$create_alias', false],
+      ['Order Completed', true],
+    ]);
+  });
+
   it('identify: sets person properties and links the visitor’s earlier events to the person', () => {
     expect(batchOf([identify])[0]).toMatchObject({
       event: '$identify',

@@ -156,7 +156,9 @@ function posthogEvent(event: OutboundEvent, given: SettingsOf<typeof settings>):
   };
   // Without the visitor's IP address PostHog would take the person's location from the address of this server.
   const place = textOf(context['ip']) === undefined ? { $geoip_disable: true } : {};
-  const isProfiled = given.personProfiles === 'always' || externalId !== undefined;
+  // PostHog drops groups and aliases that have no profile.
+  const isOfProfile = externalId !== undefined || isGroup(event) || isAlias(event);
+  const isProfiled = given.personProfiles === 'always' || isOfProfile;
   const profiled = isProfiled ? {} : { $process_person_profile: false };
   const surroundings = { $lib: 'sluice', ...renameMembers(context, contextNames), ...place, ...profiled };
   const traits = namedTraits(traitsOf(event), given.traitNames);
