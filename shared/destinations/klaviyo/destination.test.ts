@@ -65,6 +65,17 @@ describe('Klaviyo', () => {
     expect(JSON.parse(at(25))).toMatchObject({ data: { attributes: { backfill: true } } });
   });
 
+  it('track: the products of an order more than a day old are sent as backfill too', () => {
+    const order = { resolved: sampleEvent({ event_properties: { products: [{ product_id: 'p1' }] } }) };
+    const at = (hours: number) =>
+      klaviyo.prepare(key).buildRequest([order], 1_700_000_000_000 + hours * 3_600_000).next?.body ?? '';
+    expect(at(23)).toContain('Ordered Product');
+    expect(at(23)).not.toContain('backfill');
+    expect(JSON.parse(at(25)).data.attributes['events-bulk-create'].data).toMatchObject([
+      { attributes: { backfill: true } },
+    ]);
+  });
+
   it('identify: creates or updates the profile', () => {
     expect(klaviyo.prepare(key).buildRequest([identify], 0).url).toBe('https://a.klaviyo.com/api/profile-import');
     expect(bodyOf(identify)).toEqual({

@@ -126,7 +126,7 @@ function prepare(given: Given): PreparedDestination {
           ...post('push-tokens', pushToken),
         ]);
       }
-      const products = given.orderedProducts === 'send' ? orderedProducts(sent, event, ids) : undefined;
+      const products = given.orderedProducts === 'send' ? orderedProducts(sent, event, ids, nowMs) : undefined;
       const subscription = subscriptionOf(event, given);
       const origin = { listId: given.listId?.trim(), source: given.consentSource ?? 'Sluice', nowMs };
       return chainOf([

@@ -76,7 +76,12 @@ const productsMax = 1_000;
  * The resource of `POST /api/event-bulk-create-jobs` with an event `Ordered Product` for each product of an order.
  * Undefined if the event is not an order or has no products.
  */
-export function orderedProducts(sent: SentEvent, event: OutboundEvent, ids: ContactIds): JsonObject | undefined {
+export function orderedProducts(
+  sent: SentEvent,
+  event: OutboundEvent,
+  ids: ContactIds,
+  nowMs: number,
+): JsonObject | undefined {
   if (sent.isRenamed || standardEventOf(sent.name) !== 'purchase') return undefined;
   const properties = propertiesOf(event);
   const { items, orderId, currency } = commerceOf({ ...sent, properties });
@@ -106,11 +111,12 @@ export function orderedProducts(sent: SentEvent, event: OutboundEvent, ids: Cont
     },
   }));
   const profile = { data: { type: 'profile', attributes: identifiers(ids) } };
+  const backfill = isHistory(sent, nowMs) ? true : undefined;
   return {
     type: 'event-bulk-create-job',
     attributes: {
       'events-bulk-create': {
-        data: [{ type: 'event-bulk-create', attributes: { profile, events: { data: events } } }],
+        data: [{ type: 'event-bulk-create', attributes: { backfill, profile, events: { data: events } } }],
       },
     },
   };

@@ -60,6 +60,7 @@ const productsBody = Type.Object({
           Type.Object({
             type: Type.Literal('event-bulk-create'),
             attributes: Type.Object({
+              backfill: Type.Optional(Type.Boolean()),
               profile: Type.Object({ data: Type.Object({ type: Type.Literal('profile'), attributes: ids }) }),
               events: Type.Object({
                 data: Type.Array(
