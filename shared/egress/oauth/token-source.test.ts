@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { OAuthEntry } from '../../contracts/config/oauth-entry.ts';
 import type { OAuthGrant } from '../oauth-grant.ts';
@@ -52,4 +53,33 @@ test('token: if the platform issues the rejected token again, it is asked once f
   const results = await Promise.all([get(), get('stored'), get('stored')]);
   expect(results).toEqual([1, 2, 3].map(() => ({ kind: 'token', accessToken: 'stored' })));
   expect(platform.requests).toBe(1);
+});
+
+test('token: while the platform issues none, it is asked every five seconds, and the current token is used until it ends', async () => {
+  const stored = { accessToken: 'stored', expiresAtMs: nowMs + 3_600_000 };
+  let atMs = nowMs;
+  let requests = 0;
+  const source = createTokenSource({
+    store: { read: async () => ({ entry: { v: 1, token: stored }, revision: 1 }), write: async () => 2 },
+    now: () => atMs,
+  });
+  const sender: Sender = {
+    async send() {
+      requests += 1;
+      return { kind: 'answered', answer: { status: 503, headers: {}, body: '' } };
+    },
+    close: async () => undefined,
+  };
+  const getAt = async (afterMs: number) => {
+    atMs = nowMs + afterMs;
+    const result = await source.get('account', grant, sender);
+    await setImmediate();
+    return [result.kind, requests];
+  };
+  expect(await getAt(0)).toEqual(['token', 0]);
+  expect(await getAt(3_400_000)).toEqual(['token', 1]);
+  expect(await getAt(3_404_999)).toEqual(['token', 1]);
+  expect(await getAt(3_405_000)).toEqual(['token', 2]);
+  expect(await getAt(3_599_000)).toEqual(['none', 3]);
+  expect(await getAt(3_600_000)).toEqual(['none', 3]);
 });

@@ -41,6 +41,8 @@ const askingMs = 20_000;
 const lookEveryMs = 200;
 /** A refusal is cached for this long; then one process requests a token again. */
 const refusalMs = 60_000;
+/** The platform is asked again this long after it issued no token for another reason. */
+const pauseMs = 5_000;
 
 /** A running attempt to obtain a token other than `rejected`. */
 type Asking = { readonly rejected: string | undefined; readonly result: Promise<TokenResult> };
@@ -52,6 +54,7 @@ type Asking = { readonly rejected: string | undefined; readonly result: Promise<
 export function createTokenSource({ store, now = Date.now }: TokenSourceOptions): TokenSource {
   const known = new LRUCache<string, OAuthEntry>({ max: grantsMax });
   const asking = new Map<string, Asking>();
+  const paused = new LRUCache<string, { readonly untilMs: number; readonly result: TokenResult }>({ max: grantsMax });
 
   const obtain = async (
     accountId: string,
@@ -106,7 +109,11 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
     }
     const result = obtain(accountId, key, grant, sender, rejected)
       .catch((error: unknown) => unavailable(`the store of tokens: ${error instanceof Error ? error.name : 'failed'}`))
-      .finally(() => asking.delete(key));
+      .finally(() => asking.delete(key))
+      .then((found) => {
+        if (found.kind === 'none' && !found.isRefused) paused.set(key, { untilMs: now() + pauseMs, result: found });
+        return found;
+      });
     asking.set(key, { rejected, result });
     return result;
   };
@@ -118,7 +125,11 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
       const nowMs = now();
       const fresh = entry === undefined ? undefined : resultOf(entry, nowMs, renewAtMs, rejected);
       if (fresh !== undefined) return fresh;
-      const obtained = obtainOnce(accountId, key, grant, sender, rejected);
+      const pause = paused.get(key);
+      const obtained =
+        pause !== undefined && nowMs < pause.untilMs
+          ? pause.result
+          : obtainOnce(accountId, key, grant, sender, rejected);
       const usable = entry === undefined ? undefined : resultOf(entry, nowMs, usableUntilMs, rejected);
       // No request waits for the next token while the current one is valid.
       return usable ?? obtained;
