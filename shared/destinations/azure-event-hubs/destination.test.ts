@@ -49,6 +49,14 @@ describe('AzureEventHubs', () => {
     });
   });
 
+  it.each([
+    ['my-namespace.servicebus.usgovcloudapi.net', 'login.microsoftonline.us'],
+    ['my-namespace.servicebus.ChinaCloudAPI.cn', 'login.partner.microsoftonline.cn'],
+  ])('access: an application for %s gets its token from %s', (namespace, host) => {
+    const { oauth } = azureEventHubs.prepare({ ...example, ...entra, namespace }).buildRequest(events, 0);
+    expect(oauth?.grant.tokenUrl).toBe(`https://${host}/tenant/oauth2/v2.0/token`);
+  });
+
   it('answer: an event hub that is missing or disabled pauses the destination', () => {
     const outcome = { kind: 'retry', reason: 'status 404', refusesAccess: true };
     expect(prepared.readAnswer?.({ status: 404, headers: {}, body: '' }, events)).toEqual([outcome, outcome]);

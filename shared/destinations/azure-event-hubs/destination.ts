@@ -18,6 +18,11 @@ import {
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 500;
+/** Where applications of other Azure clouds get tokens, by the last two labels of the namespace. */
+const loginHosts: Readonly<Record<string, string>> = {
+  'usgovcloudapi.net': 'login.microsoftonline.us',
+  'chinacloudapi.cn': 'login.partner.microsoftonline.cn',
+};
 /** Event Hubs accepts 1 MB per request; its Basic tier accepts 256 KB, and responds 413 to larger requests. */
 const bodyBytesMax = 1_000_000;
 const partitionKeyCharactersMax = 128;
@@ -112,7 +117,7 @@ export const azureEventHubs = defineDestination({
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const { namespace, eventHub, partitionBy, baseUrl } = given;
   const host = namespace.includes('.') ? namespace : `${namespace}.servicebus.windows.net`;
-  const access = accessOf(given, `https://${host}/${eventHub}`);
+  const access = accessOf(given, host);
   const url = `${baseUrl ?? `https://${host}`}/${eventHub}/messages?api-version=2014-01`;
   const isByVisitor = partitionBy === 'visitor';
   return {
@@ -141,20 +146,22 @@ type Access = (nowMs: number) => { readonly authorization?: string; readonly oau
 /**
  * Access with a shared access key, or else with an application's token. Throws SettingError if settings are missing.
  */
-function accessOf(given: SettingsOf<typeof settings>, resource: string): Access {
+function accessOf(given: SettingsOf<typeof settings>, host: string): Access {
   const { sharedAccessKeyName: keyName, sharedAccessKey: key, tenantId, clientId, clientSecret } = given;
   if (keyName !== undefined || key !== undefined) {
     if (keyName === undefined) throw new SettingError('sharedAccessKeyName', 'is required with a shared access key');
     if (key === undefined) throw new SettingError('sharedAccessKey', 'is required with a shared access policy');
     if (tenantId !== undefined) throw new SettingError('tenantId', 'must be empty if there is a shared access policy');
+    const resource = `https://${host}/${given.eventHub}`;
     return (nowMs) => ({ authorization: sharedAccessSignature({ resource, keyName, key }, nowMs) });
   }
   if (tenantId === undefined) throw new SettingError('sharedAccessKeyName', 'is required unless there is a tenant ID');
   if (clientId === undefined) throw new SettingError('clientId', 'is required with a tenant ID');
   if (clientSecret === undefined) throw new SettingError('clientSecret', 'is required with a tenant ID');
+  const loginHost = loginHosts[host.toLowerCase().split('.').slice(-2).join('.')] ?? 'login.microsoftonline.com';
   const oauth: OAuthNeed = {
     grant: {
-      tokenUrl: `https://login.microsoftonline.com/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`,
+      tokenUrl: `https://${loginHost}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`,
       by: { kind: 'client-credentials' },
       client: { id: clientId, secret: clientSecret, sentIn: 'body' },
       scope: 'https://eventhubs.azure.net/.default',
