@@ -22,6 +22,7 @@ describe('AWS request', () => {
   it('address: is the service’s host in the region', () => {
     expect(request().url).toBe('https://kinesis.eu-central-1.amazonaws.com/');
     expect(request({ region: 'cn-north-1' }).url).toBe('https://kinesis.cn-north-1.amazonaws.com.cn/');
+    expect(request({ region: 'eusc-de-east-1' }).url).toBe('https://kinesis.eusc-de-east-1.amazonaws.eu/');
     expect(request({ baseUrl: 'http://127.0.0.1:4566' }).url).toBe('http://127.0.0.1:4566/');
   });
 

@@ -37,6 +37,9 @@ export type AwsCall = {
 /** Builds a POST to a service, signed with the time of the attempt. */
 export type MakeAwsRequest = (call: AwsCall, nowMs: number) => OutboundRequest;
 
+/** By the first part of a region: China, and the European Sovereign Cloud. */
+const domains: Readonly<Record<string, string>> = { cn: 'amazonaws.com.cn', eusc: 'amazonaws.eu' };
+
 /**
  * Signs for a service with Signature Version 4,
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html.
@@ -46,7 +49,7 @@ export function prepareAwsRequests(
   { region, accessKeyId, secretAccessKey, sessionToken, baseUrl }: AwsSettings,
 ): MakeAwsRequest {
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
-  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const domain = domains[region.split('-')[0] ?? ''] ?? 'amazonaws.com';
   const root = `${baseUrl ?? `https://${service}.${region}.${domain}`}/`;
   return ({ headers, body, path = '', events }, nowMs) => {
     const url = new URL(root + path);
