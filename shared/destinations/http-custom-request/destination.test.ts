@@ -65,6 +65,15 @@ describe('HTTPCustomRequest', () => {
     expect(prepared.buildRequest([{ resolved, json, mapped }], 0)).toMatchObject(expected('purchase'));
   });
 
+  it('JSON: a placeholder may be a name without quotes', () => {
+    expect(request({ body: '{ {{event.event}}: 1 }' }).body).toBe('{"Order Completed":1}');
+  });
+
+  it('headers: a configured idempotency key or trace takes the place of ours', () => {
+    const headers = '{"Idempotency-Key": "{{visitor.id}}", "traceparent": "mine"}';
+    expect(request({ headers }).headers).toMatchObject({ 'idempotency-key': 'sample-visitor', traceparent: 'mine' });
+  });
+
   it('JSON: if two names become the same, the later member is sent', () => {
     const body = '{"{{event.event_properties.a}}": 1, "b": 2}';
     expect(request({ body }, { a: 'b' }).body).toBe('{"b":2}');

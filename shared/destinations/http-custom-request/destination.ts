@@ -83,10 +83,12 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     buildRequest([event]): OutboundRequest {
       if (event === undefined) throw new UnfitEventError('the request has no event');
       const subject = templateSubject(event);
-      const rendered: Record<string, string> = { 'user-agent': 'Sluice/1 (+HTTPCustomRequest)' };
-      if (body !== undefined) rendered['content-type'] = contentType;
-      for (const { name, value } of headers) rendered[name] = headerValue(value.renderText(subject));
-      const sent = { ...rendered, ...identifyingHeaders([event]) };
+      const sent: Record<string, string> = {
+        'user-agent': 'Sluice/1 (+HTTPCustomRequest)',
+        ...identifyingHeaders([event]),
+      };
+      if (body !== undefined) sent['content-type'] = contentType;
+      for (const { name, value } of headers) sent[name] = headerValue(value.renderText(subject));
       return { method: method(subject), url: url(subject), headers: sent, body: body?.(subject) };
     },
   };

@@ -118,7 +118,7 @@ function compileValue(key: string, value: unknown, depth: number): BodyTemplate 
   }
   if (!isJsonObject(value)) return () => JSON.stringify(value);
   const members = Object.keys(value).map((name) => ({
-    name: templateSetting(name, key),
+    name: templateSetting(name.replace(bareMark, ''), key),
     member: compileMember(key, value, name, depth),
   }));
   return (subject) => {
