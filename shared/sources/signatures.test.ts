@@ -5,7 +5,7 @@ import type { SignatureVerdict } from './sdk/signature.ts';
 import { signHubspotV1, signHubspotV2, signers } from './testing/sign.ts';
 
 const secret = 'a secret of the provider';
-const url = 'https://ingest.example.com/webhook/src_live_1?event=a%3Ab';
+const url = 'https://ingest.example.com/webhook/src_live_1?event=a%3Ab%3F';
 const body = '{"a":"ü"}';
 const nowMs = Date.UTC(2026, 10, 22, 12);
 const ageMsMax = 300_000;
@@ -52,7 +52,7 @@ test.each(['CalendlyWebhook', 'CallTrackingMetrics', 'HubspotFormWebhook'])(
 );
 
 test('signatures: HubSpot signs the address, as it is written or with its escapes undone', () => {
-  const undone = url.replace('%3A', ':');
+  const undone = url.replace('%3A', ':').replace('%3F', '?');
   for (const spelled of [url, undone]) {
     expect(
       judge('HubspotFormWebhook', signers['HubspotFormWebhook']?.({ secret, body, url: spelled, nowMs }) ?? {}),
@@ -88,7 +88,7 @@ test('signatures: Healthie signs a digest in hex or base64, which must be the di
   const { 'content-digest': digest = '', signature = '' } = headers;
   expect(judge('Healthie', { signature })).toBe('missing');
   const base64 = Buffer.from(digest.slice('SHA-256='.length), 'hex').toString('base64');
-  const signed = `post /webhook/src_live_1 event=a%3Ab ${base64.slice(0, -1)} application/json ${Buffer.byteLength(body)}`;
+  const signed = `post /webhook/src_live_1 event=a%3Ab%3F ${base64.slice(0, -1)} application/json ${Buffer.byteLength(body)}`;
   const inBase64 = { 'content-digest': `sha-256=${base64}`, signature: `sig1=${hmacHex(signed)}` };
   expect(judge('Healthie', inBase64)).toBe('valid');
 });

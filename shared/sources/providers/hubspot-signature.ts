@@ -48,6 +48,6 @@ function checkOlder({ header, url, body }: SignedRequest, secret: string): Signa
 
 /** The address as received, and the address in which the escapes are decoded that HubSpot decodes before signing. */
 function spellings(url: string): string[] {
-  const undone = url.replaceAll(/%(?:3A|2F|40|21|24|27|28|29|2A|2C|3B)/gi, decodeURIComponent);
+  const undone = url.replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, decodeURIComponent);
   return undone === url ? [url] : [url, undone];
 }
