@@ -54,7 +54,7 @@ const roles: Readonly<Record<string, 'url' | 'host' | 'path'>> = { current_url: 
 const knownProperties = new NameTable<Property>([
   ...[...contextNames].map(([name, own]) => [name, { as: roles[own] ?? 'named', key: keyOf(own) }] as const),
   ...['token', '$token', 'distinct_id'].map((name) => [name, { as: 'ignored' }] as const),
-  ...['$set', '$ip', '$raw_user_agent', '$anon_distinct_id', '$device_id', 'alias', 'userHash'].map(
+  ...['$set', '$ip', '$raw_user_agent', '$anon_distinct_id', '$device_id', '$is_identified', 'alias', 'userHash'].map(
     (name) => [name, { as: 'unknown' }] as const,
   ),
 ]);

@@ -212,6 +212,7 @@ const capture = fc.record({
     token: leaf,
     plan: leaf,
     after: leaf,
+    $is_identified: mostly(null, true, false),
     ...Object.fromEntries(['$ip', '$device_id', 'alias', '$set', 'userHash'].map((name) => [name, mostly(null)])),
   }).map((properties) => withoutNulls(properties)),
 });

@@ -99,8 +99,8 @@ export const posthogCapture: Dialect = {
 };
 
 /**
- * Translates a PostHog event. Its distinct_id becomes our externalId, unless it equals the device's id, as browsers
- * send it for anonymous visitors; the id then becomes our userId. `$identify` and `$create_alias` join two ids.
+ * Translates a PostHog event. Its distinct_id becomes our externalId, unless its visitor is anonymous; the id then
+ * becomes our userId. `$identify` and `$create_alias` join two ids.
  */
 function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
   const properties = isJsonObject(message['properties']) ? message['properties'] : {};
@@ -119,7 +119,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   const { defaultProperties, eventProperties, identityContext } = divide(properties);
   const time = timeOf(message, body['sent_at'] ?? message['sent_at'], arrival);
   recordTime(defaultProperties, time);
-  const isAnonymous = distinctId !== undefined && distinctId === readId(properties, '$device_id');
+  const isAnonymous = distinctId !== undefined && isAnonymousId(distinctId, properties);
   const given = properties['$set'] ?? message['$set'];
   const { userHash } = properties;
   const set = isJsonObject(given) ? userPropertiesOf(given) : undefined;
@@ -158,6 +158,14 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
       return made('track', { event: eventNames.get(event) ?? event, eventProperties });
   }
 }
+
+/**
+ * Whether a distinct_id is one that the library made up. Mobile libraries send no `$device_id`; posthog-js makes up
+ * another distinct_id at a reset and keeps the `$device_id`. An identify names a person whatever it reports.
+ */
+const isAnonymousId = (distinctId: string, properties: JsonObject): boolean =>
+  distinctId === readId(properties, '$device_id') ||
+  (properties['$is_identified'] === false && readId(properties, '$anon_distinct_id') === undefined);
 
 /** The distinct_id that server libraries make up for a group that is identified without a person. */
 const groupAsId = (properties: JsonObject): string =>

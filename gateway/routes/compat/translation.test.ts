@@ -314,6 +314,23 @@ test('posthog: a distinct_id is the id of a customer, unless it equals the id of
   });
 });
 
+test.each<[string, string, JsonObject, object]>([
+  ['a mobile library before login', 'e', { $is_identified: false }, { userId: 'd' }],
+  ['a mobile library after login', 'e', { $is_identified: true }, { externalId: 'd' }],
+  ['posthog-js after a reset', 'e', { $is_identified: false, $device_id: 'old' }, { userId: 'd' }],
+  [
+    'an identify that still reports false',
+    '$identify',
+    { $is_identified: false, $anon_distinct_id: 'a' },
+    { userId: 'a', externalId: 'd' },
+  ],
+])('posthog: `$is_identified` of %s decides whether the distinct_id is a customer’s', (_, event, properties, ids) => {
+  const { identity, body } = translated(posthogCapture.translate({ event, distinct_id: 'd', properties }, {}, arrival));
+  const expected = { userId: undefined, externalId: undefined, ...ids };
+  expect(identity).toMatchObject(expected);
+  expect(body).toMatchObject(expected);
+});
+
 test.each([
   ['no one', '$company_c1', undefined],
   ['a person', 'ada', 'ada'],
