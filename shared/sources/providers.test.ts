@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseExact } from '../json/exact-numbers.ts';
 import { findSourceKind, sourceKinds } from './registry.ts';
 import { providerExamples } from './testing/examples.ts';
 
@@ -131,4 +132,36 @@ test('segment: an alias call becomes the $alias event; a call without previousId
   expect(read?.({ ...alias, previousId: undefined })).toMatchObject([
     { name: 'alias', userId: 'a', externalId: 'new-7', traits: {} },
   ]);
+});
+
+const large = '9007199254740993';
+
+test.each<[type: string, body: string, expected: object]>([
+  [
+    'SegmentWebPlugin',
+    `{"type":"track","event":"e","userId":#,"anonymousId":1.0}`,
+    { externalId: large, userId: '1.0' },
+  ],
+  [
+    'SegmentWebPlugin',
+    `{"type":"alias","userId":#,"previousId":5}`,
+    { externalId: '5', traits: { external_id: large } },
+  ],
+  ['WhatConverts', `{"lead_id":#,"trigger":"new"}`, { id: expect.stringContaining(`:${large}:new:`) as string }],
+  [
+    'FacebookLeadAds',
+    `{"entry":[{"id":#,"changes":[{"field":"leadgen","value":{"leadgen_id":#}}]}]}`,
+    { id: `facebookleadads:${large}:leadgen` },
+  ],
+])('source kinds: %s: an id that is a number has its digits as sent (%s)', (type, body, expected) => {
+  const events = findSourceKind(type)?.readEvents(parseExact(body.replaceAll('#', large)));
+  expect(events).toMatchObject([expected]);
+});
+
+test('source kinds: the fetch of a lead names it by the digits of its id', () => {
+  const body = parseExact(`{"entry":[{"changes":[{"field":"leadgen","value":{"leadgen_id":${large}}}]}]}`);
+  const kind = findSourceKind('FacebookLeadAds');
+  const [event] = kind?.readEvents(body) ?? [];
+  const request = kind?.fetch?.request(event?.properties ?? {}, { url: 'https://proxy.example.net', token: 't' });
+  expect(request?.url).toMatch(new RegExp(`/${large}$`));
 });

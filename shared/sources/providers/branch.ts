@@ -17,7 +17,7 @@ export const branch = defineSourceKind({
   table: {
     name: ['customer_event_alias', 'name'],
     id: ['id'],
-    // Branch's ids are too large for a double, so two ids may be read as the same number.
+    // Branch's documentation does not promise unique ids.
     idCoversContent: true,
     time: ['event_timestamp', 'timestamp'],
     externalId: ['user_data.developer_identity'],

@@ -5,7 +5,7 @@ import { standardEvents } from '../../destinations/sdk/standard-events.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { FormField } from '../sdk/form-fields.ts';
-import { textOf, labelOf } from '../sdk/path.ts';
+import { compilePath, textAt, textOf, labelOf } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { createEventReader, defineSourceKind } from '../sdk/source-kind.ts';
 
@@ -58,7 +58,7 @@ export const facebookLeadAds = defineSourceKind({
     tokenName: 'a page access token with `leads_retrieval`',
     url: graphApi.url,
     request({ field, value }, { url, token }) {
-      const id = field === 'leadgen' && isJsonObject(value) ? textOf(value['leadgen_id']) : undefined;
+      const id = field === 'leadgen' ? textAt(value, leadgenIdPath) : undefined;
       if (id === undefined || !/^\d{1,40}$/.test(id)) return undefined;
       // The notification already contains the answers, so there is nothing to fetch.
       if (isJsonObject(value) && Array.isArray(value['field_data'])) return undefined;
@@ -79,6 +79,8 @@ export const facebookLeadAds = defineSourceKind({
     },
   },
 });
+
+const leadgenIdPath = compilePath('leadgen_id');
 
 function leadId(id: unknown): string | undefined {
   const text = textOf(id);

@@ -1,6 +1,8 @@
 import { aliasEvent } from '../../contracts/events/envelope.ts';
-import { textOf } from '../sdk/path.ts';
+import { copyMember, mergeMembers } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { textOf } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
@@ -68,13 +70,14 @@ export const segment = defineSourceKind({
     ip: ['context.ip'],
     userAgent: ['context.userAgent'],
   },
-  prepare({ traits, ...event }) {
+  prepare(event) {
     const { type, previousId, userId } = event;
     // The traits of a group do not belong to a visitor.
-    if (type === 'group') return { ...event, groupTraits: traits };
-    if (type !== 'alias' || textOf(previousId) === undefined || textOf(userId) === undefined)
-      return { ...event, traits };
-    return { ...event, context: {}, anonymousId: previousId, userId: previousId, aliasId: userId };
+    if (type === 'group')
+      return mergeMembers(event, membersOf(event, { groupTraits: 'traits' }), { traits: undefined });
+    if (type !== 'alias' || textOf(previousId) === undefined || textOf(userId) === undefined) return event;
+    const ids = membersOf(event, { anonymousId: 'previousId', userId: 'previousId', aliasId: 'userId' });
+    return mergeMembers(event, ids, { context: {}, traits: undefined });
   },
   isIdentify: ({ type }) => type === 'identify',
   custom: ({ type, traits }) => (type === 'identify' ? traits : undefined),
@@ -86,3 +89,10 @@ export const segment = defineSourceKind({
     return { ...called, ...own };
   },
 });
+
+/** Members of an event, by the names that they get. */
+function membersOf(event: JsonObject, names: Readonly<Record<string, string>>): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [to, from] of Object.entries(names)) copyMember(members, to, event, from);
+  return members;
+}

@@ -1,3 +1,4 @@
+import { numberText } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 
 /**
@@ -58,6 +59,17 @@ export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
   return value.trim() || undefined;
+}
+
+/** The text at a path, see `textOf`; a number has its digits as sent. */
+export function textAt(body: unknown, path: Path): string | undefined {
+  const value = valueAt(body, path);
+  const text = textOf(value);
+  if (text === undefined || typeof value !== 'number') return text;
+  const holder = valueAt(body, path.slice(0, -1));
+  const last = path.at(-1);
+  if (typeof holder !== 'object' || holder === null || last === undefined) return text;
+  return numberText(holder, last.kind === 'index' ? String(last.index) : last.key) ?? text;
 }
 
 /** The text of a label (a title, a question or a name); empty for a value that is neither text nor number. */

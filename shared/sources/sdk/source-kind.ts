@@ -3,7 +3,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { isEmail, readFormPerson, splitName } from './form-fields.ts';
 import type { FormField } from './form-fields.ts';
-import { compilePath, textOf, valueAt } from './path.ts';
+import { compilePath, textAt, valueAt } from './path.ts';
 import type { Path } from './path.ts';
 import type { ProviderEvent } from './provider-event.ts';
 import { readTime } from './read-time.ts';
@@ -155,7 +155,7 @@ function firstText(paths: Paths = [], takes: (text: string) => boolean = () => t
   const compiled = paths.map(compilePath);
   return (event) =>
     firstOf(compiled, (path: Path) => {
-      const text = textOf(valueAt(event, path));
+      const text = textAt(event, path);
       return text !== undefined && takes(text) ? text : undefined;
     });
 }
