@@ -134,6 +134,12 @@ test('segment: an alias call becomes the $alias event; a call without previousId
   ]);
 });
 
+test('segment: an e-mail address among the properties of an event is not the visitor’s', () => {
+  const message = { type: 'track', event: 'Friend Invited', properties: { email: 'friend@y.test' } };
+  const [event] = findSourceKind('SegmentWebPlugin')?.readEvents(message) ?? [];
+  expect(event?.email).toBeUndefined();
+});
+
 const large = '9007199254740993';
 
 test.each<[type: string, body: string, expected: object]>([

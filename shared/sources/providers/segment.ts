@@ -40,7 +40,7 @@ export const segment = defineSourceKind({
     time: ['timestamp', 'originalTimestamp', 'sentAt'],
     userId: ['anonymousId'],
     externalId: ['userId'],
-    email: ['traits.email', 'context.traits.email', 'properties.email'],
+    email: ['traits.email', 'context.traits.email'],
     fullName: ['traits.name', 'context.traits.name'],
     traits: {
       external_id: ['aliasId'],
