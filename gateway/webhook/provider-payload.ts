@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { copyMember } from '../../shared/json/exact-numbers.ts';
 import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
 import type { MadeEvent } from '../ingest/encode-made.ts';
 import { isWithinWindow } from '../payload/time-window.ts';
@@ -45,8 +46,8 @@ export function payloadOf(event: ProviderEvent, context: PayloadContext, index: 
     defaultProperties: { ...event.context, ...present('original_time', originalTime), ...said.defaultProperties },
     ...identityContext(event),
   };
-  const custom = event.custom === undefined ? {} : { custom_properties: event.custom };
-  const userProperties = { ...event.traits, ...custom };
+  const userProperties: NonNullable<TrackPayload['userProperties']> = { ...event.traits };
+  if (event.custom !== undefined) copyMember(userProperties, 'custom_properties', event, 'custom');
   if (event.kind === 'identify' && says.event === undefined) {
     return { kind: 'identify', payload: { ...fields, userProperties } };
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExact } from '../json/exact-numbers.ts';
+import { parseExact, stringifyExact } from '../json/exact-numbers.ts';
 import { findSourceKind, sourceKinds } from './registry.ts';
 import { providerExamples } from './testing/examples.ts';
 
@@ -162,6 +162,20 @@ test.each<[type: string, body: string, expected: object]>([
 ])('source kinds: %s: an id that is a number has its digits as sent (%s)', (type, body, expected) => {
   const events = findSourceKind(type)?.readEvents(parseExact(body.replaceAll('#', large)));
   expect(events).toMatchObject([expected]);
+});
+
+test.each([
+  ['SegmentWebPlugin', `{"type":"page","name":"n","properties":{"n":#}}`],
+  ['SegmentWebPlugin', `{"type":"group","groupId":#,"traits":{"n":#}}`],
+  ['SegmentWebPlugin', `{"type":"alias","userId":"u","previousId":"p","properties":{"n":#}}`],
+  ['Formstack', `{"HandshakeKey":"s","n":#}`],
+  ['Branch', `{"user_data":{"developer_identity":"bnc_no_value","n":#},"n":#}`],
+  ['FacebookLeadAds', `{"entry":[{"id":#,"changes":[{"field":"leadgen","value":{"n":#}}]}]}`],
+])('source kinds: %s: numbers of the properties are kept as sent (%s)', (type, template) => {
+  const [event] = findSourceKind(type)?.readEvents(parseExact(template.replaceAll('#', large))) ?? [];
+  const written = stringifyExact(event?.properties, event?.properties);
+  expect(written).toContain(`"n":${large}`);
+  expect(written).not.toContain('9007199254740992');
 });
 
 test('source kinds: the fetch of a lead names it by the digits of its id', () => {

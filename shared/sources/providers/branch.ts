@@ -1,3 +1,5 @@
+import { mergeMembers } from '../../json/exact-numbers.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 import { textOf } from '../sdk/path.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
@@ -34,8 +36,9 @@ export const branch = defineSourceKind({
   },
   prepare(event) {
     const user = event['user_data'];
-    if (typeof user !== 'object' || user === null || !('developer_identity' in user)) return event;
-    const { developer_identity: identity, ...others } = user;
-    return textOf(identity) === noValue ? { ...event, user_data: others } : event;
+    if (!isJsonObject(user) || textOf(user['developer_identity']) !== noValue) return event;
+    const others = mergeMembers(user);
+    delete others['developer_identity'];
+    return mergeMembers(event, { user_data: others });
   },
 });

@@ -2,6 +2,7 @@ import { facebookOutcome } from '../../destinations/facebook/errors.ts';
 import { graphApi } from '../../destinations/facebook/graph-api.ts';
 import { jsonAnswer } from '../../destinations/sdk/answers.ts';
 import { standardEvents } from '../../destinations/sdk/standard-events.ts';
+import { copyMember, mergeMembers } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { FormField } from '../sdk/form-fields.ts';
@@ -90,9 +91,12 @@ function leadId(id: unknown): string | undefined {
 /** Each change of each entry, with the page's id and the time of its entry. */
 function changesOf(body: unknown): readonly unknown[] {
   const entries = isJsonObject(body) ? objectsOf(body['entry']) : [];
-  const changes = entries.flatMap(({ id, time, changes: listed }) =>
-    objectsOf(listed).map((change) => ({ page_id: id, time, ...change })),
-  );
+  const changes = entries.flatMap((entry) => {
+    const shared: Record<string, unknown> = {};
+    copyMember(shared, 'page_id', entry, 'id');
+    copyMember(shared, 'time', entry);
+    return objectsOf(entry['changes']).map((change) => mergeMembers(shared, change));
+  });
   return changes.length === 0 ? [body] : changes;
 }
 

@@ -1,3 +1,4 @@
+import { mergeMembers } from '../../json/exact-numbers.ts';
 import { membersAsFields } from '../sdk/form-fields.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
@@ -21,6 +22,10 @@ export const formstack = defineSourceKind({
     secretName: 'HMAC Key',
   }),
   table: { id: ['UniqueID'], idCoversContent: true },
-  prepare: ({ HandshakeKey: _secret, ...event }) => event,
+  prepare(event) {
+    const kept = mergeMembers(event);
+    delete kept['HandshakeKey'];
+    return kept;
+  },
   fields: (event) => membersAsFields(event),
 });

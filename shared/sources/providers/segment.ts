@@ -81,12 +81,16 @@ export const segment = defineSourceKind({
   },
   isIdentify: ({ type }) => type === 'identify',
   custom: ({ type, traits }) => (type === 'identify' ? traits : undefined),
-  properties: ({ type, properties, groupTraits, name, category, groupId, previousId, aliasId }) => {
+  properties(event) {
+    const { type, properties, name, category, aliasId } = event;
     const own = isJsonObject(properties) ? properties : {};
-    if (aliasId !== undefined) return { ...own, previous_id: previousId, id: aliasId };
-    if (type === 'group') return { ...own, groupId, traits: groupTraits };
-    const called = { ...(name === undefined ? {} : { name }), ...(category === undefined ? {} : { category }) };
-    return { ...called, ...own };
+    if (aliasId !== undefined) return mergeMembers(own, membersOf(event, { previous_id: 'previousId', id: 'aliasId' }));
+    if (type === 'group') return mergeMembers(own, membersOf(event, { groupId: 'groupId', traits: 'groupTraits' }));
+    const called = {
+      ...(name === undefined ? {} : { name: 'name' }),
+      ...(category === undefined ? {} : { category: 'category' }),
+    };
+    return mergeMembers(membersOf(event, called), own);
   },
 });
 
