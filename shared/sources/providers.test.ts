@@ -171,6 +171,7 @@ test.each([
   ['Formstack', `{"HandshakeKey":"s","n":#}`],
   ['Branch', `{"user_data":{"developer_identity":"bnc_no_value","n":#},"n":#}`],
   ['FacebookLeadAds', `{"entry":[{"id":#,"changes":[{"field":"leadgen","value":{"n":#}}]}]}`],
+  ['CalComWebhooks', `{"triggerEvent":"MEETING_STARTED","uid":"u","n":#}`],
 ])('source kinds: %s: numbers of the properties are kept as sent (%s)', (type, template) => {
   const [event] = findSourceKind(type)?.readEvents(parseExact(template.replaceAll('#', large))) ?? [];
   const written = stringifyExact(event?.properties, event?.properties);

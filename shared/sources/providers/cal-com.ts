@@ -1,3 +1,4 @@
+import { copyMember, mergeMembers } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import { compilePath, valueAt } from '../sdk/path.ts';
 import { membersAsFields } from '../sdk/form-fields.ts';
@@ -26,11 +27,30 @@ export const calCom = defineSourceKind({
     traits: { phone_number: ['payload.responses.attendeePhoneNumber.value', 'payload.attendees[0].phoneNumber'] },
     context: campaignContext((name) => [`payload.metadata.${name}`, `payload.tracking.${name}`]),
   },
+  prepare(event) {
+    const { triggerEvent, payload } = event;
+    const timeName = meetingTimes.get(triggerEvent);
+    if (timeName === undefined || isJsonObject(payload)) return event;
+    const booking = mergeMembers(event);
+    delete booking['triggerEvent'];
+    const prepared = { triggerEvent, createdAt: booking[timeName] };
+    copyMember(prepared, 'payload', { payload: booking });
+    return prepared;
+  },
   fields: (event) =>
     membersAsFields(valueAt(event, responsesPath)).map(({ label, value }) => ({
       label,
       value: isJsonObject(value) && Object.hasOwn(value, 'value') ? value['value'] : value,
     })),
 });
+
+/**
+ * These events arrive as the booking itself, without an envelope, so their `createdAt` is when the meeting was booked.
+ * The time of each is a member of the booking.
+ */
+const meetingTimes: ReadonlyMap<unknown, string> = new Map([
+  ['MEETING_STARTED', 'startTime'],
+  ['MEETING_ENDED', 'endTime'],
+]);
 
 const responsesPath = compilePath('payload.responses');

@@ -157,6 +157,32 @@ export function providerExamples(at: number): readonly ProviderExample[] {
       ],
     },
     {
+      name: 'an ended meeting, which has no envelope',
+      type: 'CalComWebhooks',
+      body: json({
+        triggerEvent: 'MEETING_ENDED',
+        id: 7,
+        uid: 'bFJeNb2uX8ANpT3JL5EfXx',
+        title: '60min between Pro Example and Jean',
+        createdAt: new Date(ms - 2_592_000_000).toISOString(),
+        startTime: new Date(ms - 3_600_000).toISOString(),
+        endTime: time,
+        attendees: [{ email: 'jean@example.com', name: 'Jean Bartik', timeZone: 'Asia/Kolkata' }],
+      }),
+      events: [
+        {
+          name: 'MEETING_ENDED',
+          id: `calcom:bFJeNb2uX8ANpT3JL5EfXx:MEETING_ENDED:${time}`,
+          time,
+          email: 'jean@example.com',
+          traits: { first_name: 'Jean', last_name: 'Bartik' },
+          properties: {
+            payload: { id: 7, createdAt: new Date(ms - 2_592_000_000).toISOString(), endTime: time },
+          },
+        },
+      ],
+    },
+    {
       name: 'a submission',
       type: 'JotFormWebhooks',
       contentType: `multipart/form-data; boundary=${boundary}`,
