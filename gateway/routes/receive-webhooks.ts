@@ -155,6 +155,8 @@ const anyEvent = (member: unknown): ProviderEvent => ({
   context: {},
   ip: undefined,
   userAgent: undefined,
+  consent: undefined,
+  integrations: undefined,
   properties: isJsonObject(member) ? member : { value: member },
 });
 

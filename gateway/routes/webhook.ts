@@ -73,8 +73,8 @@ const description: object = {
   summary: 'Receive the webhook of another service',
   description: [
     'If the type of the source names a service, the name, id, time and visitor of each event are read from the body in the format of',
-    'that service, and the whole body stays in eventProperties. If the source has a signingSecret, the request must be',
-    'signed. For every other source the body, a JSON object or a form, becomes eventProperties, and the event gets the name of the',
+    'that service, and the whole body stays in eventProperties (of Segment messages: the properties). If the source has a',
+    'signingSecret, the request must be signed. For every other source the body, a JSON object or a form, becomes eventProperties, and the event gets the name of the',
     'source; each member of an array is an event. `event` and the identifiers in the query win over the body. The body may be',
     'compressed with gzip. Faults that a service cannot correct are accepted: bytes that are not UTF-8 are read in the charset of the',
     'content type, or replaced; times outside the window are kept as original_time in the context; texts that are too long stay',

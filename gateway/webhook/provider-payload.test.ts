@@ -22,6 +22,16 @@ function stored(message: string): string {
   return Buffer.isBuffer(body) ? body.toString() : expect.unreachable();
 }
 
+test('provider payload: consent and integrations of the message are stored with the event', () => {
+  const said = `"context":{"consent":{"categoryPreferences":{"Ads":false}}},"integrations":{"All":false}`;
+  const expected = { consent: { categoryPreferences: { Ads: false } }, integrations: { All: false } };
+  expect(JSON.parse(stored(`{"type":"track","event":"e",${said}}`))).toMatchObject(expected);
+  expect(JSON.parse(stored(`{"type":"identify","userId":"u",${said}}`))).toMatchObject(expected);
+  const body = JSON.parse(stored(`{"type":"track","event":"e"}`)) as object;
+  expect(body).not.toHaveProperty('consent');
+  expect(body).not.toHaveProperty('integrations');
+});
+
 test('provider payload: a number among the traits of a visitor is stored as sent', () => {
   const body = stored(`{"type":"identify","userId":"u","traits":{"score":9007199254740993,"plan":{"id":1.0}}}`);
   expect(body).toContain('"score":9007199254740993');

@@ -45,6 +45,8 @@ export function payloadOf(event: ProviderEvent, context: PayloadContext, index: 
     token,
     defaultProperties: { ...event.context, ...present('original_time', originalTime), ...said.defaultProperties },
     ...identityContext(event),
+    ...present('consent', event.consent),
+    ...present('integrations', event.integrations),
   };
   const userProperties: NonNullable<TrackPayload['userProperties']> = { ...event.traits };
   if (event.custom !== undefined) copyMember(userProperties, 'custom_properties', event, 'custom');

@@ -140,6 +140,22 @@ test('segment: an e-mail address among the properties of an event is not the vis
   expect(event?.email).toBeUndefined();
 });
 
+test('segment: consent and integrations are those of the message, also of an alias', () => {
+  const read = (message: object): unknown => findSourceKind('SegmentWebPlugin')?.readEvents(message)[0];
+  const consent = { categoryPreferences: { Advertising: false } };
+  const said = { context: { consent, traits: { email: 'x@y.test' } }, integrations: { All: false } };
+  expect(read({ type: 'track', event: 'e', ...said })).toMatchObject({ consent, integrations: { All: false } });
+  expect(read({ type: 'alias', previousId: 'a', userId: 'u', ...said })).toMatchObject({ consent, email: undefined });
+  for (const odd of ['yes', {}, { categoryPreferences: 'x' }, null]) {
+    expect(
+      read({ type: 'track', event: 'e', context: { consent: odd }, integrations: odd === null ? null : 'x' }),
+    ).toMatchObject({
+      consent: undefined,
+      integrations: undefined,
+    });
+  }
+});
+
 const large = '9007199254740993';
 
 test.each<[type: string, body: string, expected: object]>([

@@ -9,8 +9,8 @@ export function sourcesPage(): string {
 const head = `# Connect webhooks
 
 A source of one of these types reads what its provider sends to \`https://<gateway>/webhook/<source key>\`: JSON, a form or a multipart
-form, compressed with gzip or not; each entry of an array is an event. All of the body stays in the event's properties. The first path
-that leads to a value counts. A source of the type \`Webhook\` takes any JSON.
+form, compressed with gzip or not; each entry of an array is an event. All of the body stays in the event's properties (of Segment
+messages: the properties). The first path that leads to a value counts. A source of the type \`Webhook\` takes any JSON.
 
 - **The address wins.** \`event\`, \`userId\`, \`externalId\`, \`email\`, \`distinctId\`, \`time\`, \`utm_*\` and click ids in the query of the
   address override the body. Other parameters are ignored.

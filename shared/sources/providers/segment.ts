@@ -2,7 +2,7 @@ import { aliasEvent } from '../../contracts/events/envelope.ts';
 import { copyMember, mergeMembers } from '../../json/exact-numbers.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import { textOf } from '../sdk/path.ts';
+import { compilePath, textOf, valueAt } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
@@ -22,7 +22,7 @@ export const segment = defineSourceKind({
   label: 'Segment',
   setUp: 'Connections, Destinations, Webhooks: Webhook URL and Shared Secret; or a function that posts the event',
   notes:
-    'Segment signs only the first event of a batch: with a secret, leave batching off. `page`, `screen`, `group` and `alias` are the events `Page Viewed`, `Screen Viewed`, `Group` and `$alias`; an `identify` changes the visitor, and an `alias` makes two ids one visitor.',
+    'Segment signs only the first event of a batch: with a secret, leave batching off. `page`, `screen`, `group` and `alias` are the events `Page Viewed`, `Screen Viewed`, `Group` and `$alias`; an `identify` changes the visitor, and an `alias` makes two ids one visitor. `context.consent` and `integrations` apply to Sluice’s destinations.',
   follows: [
     'https://segment.com/docs/connections/destinations/catalog/webhooks/',
     'https://segment.com/docs/connections/spec/common/',
@@ -77,10 +77,15 @@ export const segment = defineSourceKind({
       return mergeMembers(event, membersOf(event, { groupTraits: 'traits' }), { traits: undefined });
     if (type !== 'alias' || textOf(previousId) === undefined || textOf(userId) === undefined) return event;
     const ids = membersOf(event, { anonymousId: 'previousId', userId: 'previousId', aliasId: 'userId' });
-    return mergeMembers(event, ids, { context: {}, traits: undefined });
+    return mergeMembers(event, ids, { context: { consent: valueAt(event, consentPath) }, traits: undefined });
   },
   isIdentify: ({ type }) => type === 'identify',
   custom: ({ type, traits }) => (type === 'identify' ? traits : undefined),
+  consent(event) {
+    const consent = valueAt(event, consentPath);
+    return isJsonObject(consent) && isJsonObject(consent['categoryPreferences']) ? consent : undefined;
+  },
+  integrations: ({ integrations }) => integrations,
   properties(event) {
     const { type, properties, name, category, aliasId } = event;
     const own = isJsonObject(properties) ? properties : {};
@@ -93,6 +98,8 @@ export const segment = defineSourceKind({
     return mergeMembers(membersOf(event, called), own);
   },
 });
+
+const consentPath = compilePath('context.consent');
 
 /** Members of an event, by the names that they get. */
 function membersOf(event: JsonObject, names: Readonly<Record<string, string>>): Record<string, unknown> {

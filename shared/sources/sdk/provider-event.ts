@@ -21,6 +21,10 @@ export type ProviderEvent = {
   /** The end user's IP address, never the provider's. */
   readonly ip: string | undefined;
   readonly userAgent: string | undefined;
+  /** The visitor's consent as the sender wrote it. */
+  readonly consent: JsonObject | undefined;
+  /** The destinations that the sender allows, as in a payload's `integrations`. */
+  readonly integrations: JsonObject | undefined;
   /** The event's properties; by default the whole event as received. */
   readonly properties: JsonObject;
 };

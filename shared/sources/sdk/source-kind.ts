@@ -57,6 +57,10 @@ export type SourceKindDeclaration = {
   isIdentify?(event: JsonObject): boolean;
   /** The visitor's custom properties, if the value is an object. */
   custom?(event: JsonObject): unknown;
+  /** The visitor's consent, if the value is an object. */
+  consent?(event: JsonObject): unknown;
+  /** The destinations that the sender allows, if the value is an object. */
+  integrations?(event: JsonObject): unknown;
   /** The event's properties, if they are not the whole event. */
   properties?(event: JsonObject): unknown;
   /** Query parameters of the GET with which the provider verifies our address: the source key, and the text to echo. */
@@ -84,10 +88,7 @@ export function defineSourceKind(declaration: SourceKindDeclaration): SourceKind
 }
 
 /** The members of a declaration that reading events needs. */
-type ReaderDeclaration = Pick<
-  SourceKindDeclaration,
-  'type' | 'table' | 'split' | 'prepare' | 'fields' | 'isIdentify' | 'custom' | 'properties'
->;
+type ReaderDeclaration = Omit<SourceKindDeclaration, 'label' | 'setUp' | 'follows'>;
 
 /**
  * Creates a function that reads the events of a body, see `SourceKind.readEvents`. It can also read data that a
@@ -183,7 +184,6 @@ function readOne(
     ...shorter(person.traits),
     ...found,
   };
-  const custom = declaration.custom?.(event);
   const properties = declaration.properties?.(event) ?? event;
   const id = table.id(event);
   return {
@@ -196,13 +196,17 @@ function readOne(
     externalId: table.text.externalId(event),
     email: email ?? person.email,
     traits,
-    custom: isJsonObject(custom) ? custom : undefined,
+    custom: objectOf(declaration.custom?.(event)),
     context: shortTexts(table.context, event),
     ip: table.text.ip(event),
     userAgent: table.text.userAgent(event),
-    properties: isJsonObject(properties) ? properties : {},
+    consent: objectOf(declaration.consent?.(event)),
+    integrations: objectOf(declaration.integrations?.(event)),
+    properties: objectOf(properties) ?? {},
   };
 }
+
+const objectOf = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
 
 function shortTexts(
   readers: readonly (readonly [name: string, read: Reader])[],

@@ -23,6 +23,8 @@ export type ExpectedEvent = {
   readonly context?: Readonly<Record<string, string>>;
   readonly ip?: string;
   readonly userAgent?: string;
+  readonly consent?: object;
+  readonly integrations?: object;
   /** Some of the properties. */
   readonly properties?: object;
 };
@@ -608,7 +610,9 @@ export function providerExamples(at: number): readonly ProviderExample[] {
         anonymousId: '507f191e-810c-4972-9de8-60ea00000001',
         event: 'Product Purchased',
         properties: { order_id: '50314b8e', total: 29.99 },
+        integrations: { All: true, Mixpanel: false },
         context: {
+          consent: { categoryPreferences: { Advertising: false } },
           ip: '203.0.113.5',
           userAgent: 'Mozilla/5.0 (Macintosh)',
           page: { url: 'https://shop.example.com/p', path: '/p', referrer: '', title: 'P' },
@@ -634,6 +638,8 @@ export function providerExamples(at: number): readonly ProviderExample[] {
           },
           ip: '203.0.113.5',
           userAgent: 'Mozilla/5.0 (Macintosh)',
+          consent: { categoryPreferences: { Advertising: false } },
+          integrations: { All: true, Mixpanel: false },
           properties: { order_id: '50314b8e', total: 29.99 },
         },
       ],
