@@ -37,3 +37,8 @@ test('provider payload: a number among the traits of a visitor is stored as sent
   expect(body).toContain('"score":9007199254740993');
   expect(body).toContain('"id":1.0');
 });
+
+test('provider payload: a null trait of an identify is stored as null', () => {
+  const body = stored(`{"type":"identify","userId":"u","traits":{"email":null,"firstName":null}}`);
+  expect(JSON.parse(body)).toMatchObject({ userProperties: { email: null, first_name: null } });
+});

@@ -156,6 +156,17 @@ test('segment: consent and integrations are those of the message, also of an ali
   }
 });
 
+test('segment: a null trait of an identify clears the property; a null of another call does not', () => {
+  const read = (message: object): unknown => findSourceKind('SegmentWebPlugin')?.readEvents(message)[0];
+  const traits = { email: null, firstName: null, company: null, phone: '+1', address: { city: null } };
+  const context = { traits: { email: 'old@y.test', lastName: null } };
+  expect(read({ type: 'identify', traits, context })).toMatchObject({
+    email: undefined,
+    traits: { email: null, first_name: null, last_name: null, company_name: null, phone_number: '+1', city: null },
+  });
+  expect(read({ type: 'track', event: 'e', context })).toMatchObject({ email: 'old@y.test', traits: {} });
+});
+
 const large = '9007199254740993';
 
 test.each<[type: string, body: string, expected: object]>([

@@ -12,8 +12,8 @@ export type ProviderEvent = {
   readonly userId: string | undefined;
   readonly externalId: string | undefined;
   readonly email: string | undefined;
-  /** Well-known visitor properties by name. */
-  readonly traits: Readonly<Record<string, string>>;
+  /** Well-known visitor properties by name; null clears one. */
+  readonly traits: Readonly<Record<string, string | null>>;
   /** The visitor's custom properties. */
   readonly custom: JsonObject | undefined;
   /** Context: current_url, referrer, utm_* and click ids. */

@@ -114,6 +114,8 @@ type CompiledTable = {
   readonly time: (event: JsonObject) => number | undefined;
   readonly text: Readonly<Record<(typeof textNames)[number], Reader>>;
   readonly traits: readonly (readonly [name: string, read: Reader])[];
+  /** The paths of the traits. */
+  readonly traitPaths: readonly (readonly [name: string, paths: readonly Path[]])[];
   readonly context: readonly (readonly [name: string, read: Reader])[];
 };
 
@@ -139,6 +141,10 @@ function compileTable(table: EventTable): CompiledTable {
       ['email', firstText(table.email, isEmail)],
       ...Object.entries(traits).map(([trait, paths]): [string, Reader] => [trait, firstText(paths)]),
     ],
+    traitPaths: Object.entries({ ...traits, email: table.email ?? [] }).map(([trait, paths]) => [
+      trait,
+      paths.map(compilePath),
+    ]),
     context: Object.entries(context).map(([field, paths]): [string, Reader] => [field, firstText(paths)]),
   };
 }
@@ -179,22 +185,25 @@ function readOne(
   const person = readFormPerson(fields);
   const { email, ...found } = shortTexts(table.traits, event);
   const name = splitName(table.text.fullName(event));
-  const traits: Record<string, string> = {
+  const isIdentify = declaration.isIdentify?.(event) === true;
+  const cleared = isIdentify ? clearedBy(table, event) : {};
+  const traits: Record<string, string | null> = {
     ...shorter({ first_name: name?.first, last_name: name?.last }),
     ...shorter(person.traits),
     ...found,
+    ...cleared,
   };
   const properties = declaration.properties?.(event) ?? event;
   const id = table.id(event);
   return {
-    kind: declaration.isIdentify?.(event) === true ? 'identify' : 'track',
+    kind: isIdentify ? 'identify' : 'track',
     name: table.name(event),
     id:
       id === undefined ? undefined : `${prefix}:${id}${declaration.table.idCoversContent ? `:${digestOf(event)}` : ''}`,
     timeMs: table.time(event),
     userId: table.text.userId(event),
     externalId: table.text.externalId(event),
-    email: email ?? person.email,
+    email: cleared['email'] === null ? undefined : (email ?? person.email),
     traits,
     custom: objectOf(declaration.custom?.(event)),
     context: shortTexts(table.context, event),
@@ -204,6 +213,12 @@ function readOne(
     integrations: objectOf(declaration.integrations?.(event)),
     properties: objectOf(properties) ?? {},
   };
+}
+
+/** The properties that an event clears: the first of their paths that leads to a value leads to null. */
+function clearedBy({ traitPaths }: CompiledTable, event: JsonObject): Record<string, null> {
+  const cleared = traitPaths.filter(([, paths]) => firstOf(paths, (path) => valueAt(event, path)) === null);
+  return Object.fromEntries(cleared.map(([trait]) => [trait, null]));
 }
 
 const objectOf = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
