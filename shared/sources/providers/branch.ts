@@ -19,7 +19,7 @@ export const branch = defineSourceKind({
   table: {
     name: ['customer_event_alias', 'name'],
     id: ['id'],
-    // Branch's documentation does not promise unique ids.
+    // Events that differ stay two even if they have one id.
     idCoversContent: true,
     time: ['event_timestamp', 'timestamp'],
     externalId: ['user_data.developer_identity'],
