@@ -130,7 +130,6 @@ test('privacy report: if no rule always applies, the default payload is sent as 
   const limited = { ...given, mappings: [], externalAllowedEventData: [{ name: 'Lead', properties: ['plan'] }] };
   expect(short(privacyReport(snapshot(limited)))).toEqual([
     '* * omitted allow-list',
-    '$* * plain -',
     'Lead ssn omitted rule no ssn',
     'Lead email omitted allow-list',
     'Lead plan plain -',
@@ -195,10 +194,23 @@ test('privacy report: an event that only a rule, an allow-list or the sample nam
   expect(short(privacyReport(snapshot({ destinations: [destination()], externalAllowedEventData })))).toEqual([
     '* currency plain -',
     '* * omitted allow-list',
-    '$* * plain -',
     'Ordered currency plain -',
     'Ordered total plain -',
     'Ordered * omitted allow-list',
+  ]);
+});
+
+test('privacy report: an allow-list limits the events of the service too', () => {
+  const given = {
+    destinations: [destination()],
+    allowedEvents: [{ name: 'Lead', destinationIds: ['d1'] }],
+    externalAllowedEventData: [{ name: '$identify', properties: ['plan'] }],
+  };
+  expect(short(privacyReport(snapshot(given)))).toEqual([
+    '$identify plan plain -',
+    '$identify * omitted allow-list',
+    'Lead * omitted allow-list',
+    '$* * omitted allow-list',
   ]);
 });
 

@@ -139,7 +139,7 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
   };
 }
 
-/** Stands for events of the service, such as `$identify`, which neither allowed events nor allow-lists contain. */
+/** Stands for events of the service, such as `$identify`, which allowed events need not contain. */
 const ofService = '$*';
 
 /**
@@ -152,7 +152,8 @@ function eventsOf(snapshot: Snapshot, destinationId: string, seen: readonly Seen
     listOf(list).flatMap((one) => textOf(one[member]) ?? []);
   if (allowed.length > 0) {
     const own = allowed.filter((event) => textsOf(event['destinationIds']).includes(destinationId));
-    return [...namesOf(own, 'name').toSorted(), ofService];
+    const limited = namesOf(externalAllowedEventData, 'name').filter((name) => name.startsWith('$'));
+    return [...[...new Set([...namesOf(own, 'name'), ...limited])].toSorted(), ofService];
   }
   const known = [
     ...namesOf(dataGovernanceEvents, 'name'),
@@ -162,8 +163,7 @@ function eventsOf(snapshot: Snapshot, destinationId: string, seen: readonly Seen
   ];
   const byName = new Map(known.toReversed().map((name) => [name.toLowerCase(), name]));
   for (const every of ['*', ofService]) byName.delete(every);
-  const hasAllowList = listOf(externalAllowedEventData).length > 0;
-  return ['*', ...(hasAllowList ? [ofService] : []), ...[...byName.values()].toSorted()];
+  return ['*', ...[...byName.values()].toSorted()];
 }
 
 /**
@@ -253,10 +253,10 @@ function planProperties(snapshot: Snapshot, event: string, isConditional: boolea
   });
 }
 
-/** The allow-list of an event; undefined if no allow-list is published or the service itself makes the event. */
+/** The allow-list of an event; undefined if no allow-list is published. */
 function allowedProperties({ externalAllowedEventData }: Snapshot, event: string): readonly string[] | undefined {
   const entries = listOf(externalAllowedEventData);
-  if (entries.length === 0 || event.startsWith('$')) return undefined;
+  if (entries.length === 0) return undefined;
   return entries
     .filter((entry) => entry['name'] === '*' || isSameName(entry['name'], event))
     .flatMap((entry) => textsOf(entry['properties']));

@@ -27,7 +27,9 @@ test.each<[string, readonly { readonly name: string; readonly properties: readon
   ],
   ['Order', [{ name: 'Order', properties: ['user', 'user.city'] }], { user: { city: 'Rome', age: 7 } }],
   ['Order', [{ name: 'Order', properties: ['total.deep', 'absent', '__proto__'] }], {}],
-  ['$identify', [{ name: 'Order', properties: [] }], properties],
+  ['$identify', [{ name: 'Order', properties: ['total'] }], {}],
+  ['$identify', [{ name: '*', properties: ['email'] }], { email: 'a@b.c' }],
+  ['$identify', [{ name: '$identify', properties: ['user'] }], { user: { city: 'Rome', age: 7 } }],
 ])('allowed data: event %s keeps the properties that the entries %j allow', (name, entries, expected) => {
   expect(compileAllowedData(entries)?.(name, properties)).toEqual(expected);
 });

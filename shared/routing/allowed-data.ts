@@ -15,7 +15,7 @@ const everyEvent = '*';
  * Compiles the allow-list of properties; undefined if an account has published no entries, so that all properties are
  * allowed. Event names match without case. The entry `*` applies to all events; an event without an entry of its own
  * keeps only the properties listed for `*`. `products.price` lists a property within an object or the objects of a
- * list. Sluice's own events, whose names begin with `$`, are not limited.
+ * list. Sluice's own events, whose names begin with `$`, are limited like all others.
  */
 export function compileAllowedData(entries: readonly AllowedData[]): LimitData | undefined {
   if (entries.length === 0) return undefined;
@@ -27,8 +27,7 @@ export function compileAllowedData(entries: readonly AllowedData[]): LimitData |
   }
   const compiled = new Map([...byName].map(([name, properties]) => [name, compileList(properties)]));
   const others = compileList(ofAll);
-  return (eventName, properties) =>
-    eventName.startsWith('$') ? properties : (compiled.get(eventName.toLowerCase()) ?? others)(properties);
+  return (eventName, properties) => (compiled.get(eventName.toLowerCase()) ?? others)(properties);
 }
 
 type Limit = (from: JsonObject) => JsonObject;
