@@ -34,9 +34,13 @@ export function compileFindPlaces(names: readonly string[]): FindPlaces {
       if (typeof value !== 'object' || value === null) return false;
       const members = value as Holder;
       if (Array.isArray(value)) {
-        for (const item of value) if (typeof item === 'object' && item !== null && !walk(item, from)) isMissing = true;
-        if (isIndex.test(names[from] ?? '')) step(members, names[from] ?? '', from);
-        return true;
+        const name = names[from] ?? '';
+        // An index names one item: no other item of the list needs the rest of the path.
+        const isAt = isIndex.test(name) && Object.hasOwn(value, name);
+        for (const item of value) {
+          if (typeof item === 'object' && item !== null && !walk(item, from) && !isAt) isMissing = true;
+        }
+        return isAt ? step(members, name, from) : true;
       }
       let leadsOn = false;
       for (const [offset, name] of (joined[from] ?? []).entries()) {

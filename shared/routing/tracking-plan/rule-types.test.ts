@@ -64,6 +64,15 @@ test.each([
   ['in one of the objects', [lacking, { places: [placed], isMissing: false }], undefined],
   ['in none of the objects', [lacking, lacking], []],
   ['as null', [{ places: [{ ...placed, value: null }], isMissing: false }], []],
+  ['in a list beside a null', [{ places: [placed, { ...placed, value: null }], isMissing: false }], []],
+  [
+    'under one of its names, as null under another',
+    [
+      { places: [{ ...placed, value: null }], isMissing: false },
+      { places: [placed], isMissing: false },
+    ],
+    undefined,
+  ],
   ['in a part of a list', [lacking, { places: [placed], isMissing: true }], []],
 ])('rule types: a required value that is there %s', (_where, found, broken) => {
   expect(compileRuleType({ type: 'Required', expected: null })(found, new Work(1))).toEqual(broken);
@@ -95,7 +104,11 @@ test.each<[path: string, holder: unknown, values: readonly unknown[], isMissing:
   ['a.2', { a: ['x', 'y'] }, [], false],
   ['a.10', { a: Array.from({ length: 11 }, (_, n) => n) }, [10], false],
   ['a.length', { a: ['x', 'y'] }, [], false],
-  ['a.1.b', { a: [{}, { b: 1 }] }, [1], true],
+  ['a.1.b', { a: [{}, { b: 1 }] }, [1], false],
+  ['a.1.b', { a: [{ b: 1 }, {}] }, [], true],
+  ['a.2.b', { a: [{ b: 1 }, {}] }, [], true],
+  ['a.0.b', { a: [{ 0: { b: 2 } }, { b: 1 }] }, [2], true],
+  ['a.0.0.b', { a: [[{ b: 1 }]] }, [1], false],
   ['__proto__', {}, [], true],
 ])('find places: %j in %j finds %j', (path, holder, values, isMissing) => {
   const { places, isMissing: lacks } = find(path, holder);

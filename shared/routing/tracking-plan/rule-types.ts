@@ -43,10 +43,13 @@ export function compileRuleType({ type, expected }: Expectation): Broken {
   }
 }
 
-/** An object of a list that lacks the property breaks the rule, even if others in the list have it. */
+/** An object of a list that lacks the property, or has null, breaks the rule, even if others in the list have it. */
 function isLacking(found: readonly Found[]): readonly Place[] | undefined {
   const isThere = found.some(({ places }) => places.some(({ value }) => value !== null));
-  const isPartly = found.some(({ places, isMissing }) => isMissing && places.length > 0);
+  const isPartly = found.some(({ places, isMissing }) => {
+    const nulls = places.filter(({ value }) => value === null).length;
+    return places.length > 0 && (isMissing || (nulls > 0 && nulls < places.length));
+  });
   return isThere && !isPartly ? undefined : [];
 }
 
