@@ -180,20 +180,40 @@ describe('tracking plan: outcomes of an event', () => {
     ]);
   });
 
-  test('tracking plan: consent, user agent and IP address are omitted from every field that can hold them', () => {
+  test('tracking plan: user agent and IP address are omitted from every field that can hold them', () => {
     const omitted = (property: string) =>
-      judge(
-        { rules: [rule({ property, action: 'Omit' })] },
-        envelopeOf({ consent: { ads: true }, userProperties: { consent: { ads: true }, kept: 1 } }),
-      )?.changed;
-    const { consent, userProperties } = omitted('visitor.consent.ads')?.body ?? {};
-    expect([consent, userProperties]).toEqual([{}, { consent: {}, kept: 1 }]);
+      judge({ rules: [rule({ property, action: 'Omit' })] }, envelopeOf({ userProperties: { kept: 1 } }))?.changed;
     expect(omitted('context.user_agent')?.ua).toBeUndefined();
     expect(omitted('context.user_agent')?.ip).toBe('192.0.2.1');
     expect([omitted('context.sender.ip')?.ip, omitted('context.sender.ip')?.ua]).toEqual([undefined, 'Browser']);
     const { ip: _, ua: __, ...others } = head;
     expect(omitted('context.sender')).toEqual({ ...others, body: expect.anything() });
     expect(omitted('context.ip.more')).toBeUndefined();
+  });
+
+  test.each([
+    ['event_properties.consent', '$identify'],
+    ['event_properties.consent.ads', '$identify'],
+    ['event_properties.consent.rejected_categories.0', '$identify'],
+    ['visitor.consent', 'Bought'],
+    ['visitor.consent.ads', 'Bought'],
+  ])('tracking plan: a rule for %s changes no consent in %s', (property, event) => {
+    const consent = { ads: false, rejected_categories: ['ads'] };
+    const envelope = () =>
+      envelopeOf(
+        { event, consent, userProperties: { consent, kept: 1 } },
+        { kind: event === '$identify' ? 'identify' : 'track' },
+      );
+    for (const action of ['Omit', 'Redact']) {
+      const verdict = judge({ rules: [rule({ property, action })] }, envelope(), event);
+      expect(verdict).toMatchObject({ outcome: 'pass', hits: [{ rule: 'r' }], changed: undefined });
+    }
+  });
+
+  test('tracking plan: a property of an event may be named consent, and rules change it', () => {
+    const rules = [rule({ property: 'event_properties.consent', action: 'Omit' })];
+    const changed = judge({ rules }, envelopeOf({ eventProperties: { consent: 'yes', kept: 1 } }))?.changed;
+    expect(changed?.body.eventProperties).toEqual({ kept: 1 });
   });
 
   test('tracking plan: options for a destination are part of the context, and no rule changes whether it is allowed', () => {
@@ -237,7 +257,6 @@ describe('tracking plan: outcomes of an event', () => {
     expect(redacted('event_properties.email', { eventProperties: { email: 'a@b.c' } })?.eventProperties).toEqual({
       email: 'REDACTED',
     });
-    expect(redacted('visitor.consent', { consent: 'all' })?.consent).toBe('REDACTED');
   });
 
   test('tracking plan: an event that costs too much work is quarantined, even if its rules only report', () => {

@@ -190,7 +190,8 @@ function distinct(broken: readonly Hit[]): readonly Hit[] {
 }
 
 /**
- * Redacts and omits values after all checks; a value that both would change is omitted. Returns whether it changed any.
+ * Redacts and omits values after all checks; a value that both would change is omitted. Consent stays, because a
+ * refusal would be lost. Returns whether it changed any.
  */
 function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
   let isChanged = false;
@@ -200,6 +201,7 @@ function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
       for (const place of hit.places) {
         one(place);
         isChanged = true;
+        if (event.isConsent(place)) continue;
       }
     }
   };

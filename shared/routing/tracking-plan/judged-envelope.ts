@@ -51,6 +51,13 @@ export class JudgedEnvelope {
     return holder === this.body['userProperties'] && (name === 'email' || name === 'external_id');
   }
 
+  /** Whether a place contains a visitor's or the event's consent, or is within it. */
+  isConsent({ holder, name }: { readonly holder: Holder; readonly name: string }): boolean {
+    const user = this.body['userProperties'];
+    if (name === 'consent' && (holder === this.body || holder === user)) return true;
+    return contains(this.body['consent'], holder) || (isJsonObject(user) && contains(user['consent'], holder));
+  }
+
   get context(): unknown {
     return this.body['defaultProperties'];
   }
@@ -85,6 +92,11 @@ export class JudgedEnvelope {
     second[secondName] = isJsonObject(other) ? mergeMembers(one, other) : one;
     delete first[firstName];
   }
+}
+
+function contains(value: unknown, holder: Holder): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value === holder || Object.values(value).some((member) => contains(member, holder));
 }
 
 /** The starts of a path: usually one object, several if senders have several names for a property. */
