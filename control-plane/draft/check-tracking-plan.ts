@@ -1,12 +1,14 @@
 import type { DataGovernanceEventBody, DataGovernanceRuleBody } from '../../shared/collections/data-governance.ts';
 import type { FieldProblem } from '../../shared/contracts/config/define-collection.ts';
-import { compilePlanPath } from '../../shared/routing/tracking-plan/plan-path.ts';
+import { compilePlanPath, compilePlannedPath } from '../../shared/routing/tracking-plan/plan-path.ts';
 import { compileRuleType } from '../../shared/routing/tracking-plan/rule-types.ts';
 import { problemsOf } from '../../shared/routing/values/plan-error.ts';
 
-/** Problems of a planned event: allowed values that do not have the type of their property. */
+/** Problems of a planned event: names that are no paths, and allowed values that do not have their property's type. */
 export function checkPlannedEvent({ properties }: DataGovernanceEventBody): readonly FieldProblem[] {
-  return properties.flatMap(({ type, allowedValues }, index): readonly FieldProblem[] => {
+  return properties.flatMap(({ name, type, allowedValues }, index): readonly FieldProblem[] => {
+    const unusable = problemsOf(() => compilePlannedPath(`event_properties.${name}`, `properties[${index}].name`));
+    if (unusable.length > 0) return unusable;
     if (allowedValues === null || allowedValues === undefined) return [];
     const isOther = (value: unknown): boolean => type !== 'any' && type !== 'array' && typeof value !== type;
     if (type !== 'object' && !allowedValues.some(isOther)) return [];

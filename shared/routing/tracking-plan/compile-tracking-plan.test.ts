@@ -306,9 +306,20 @@ describe('tracking plan: which events a rule or planned event applies to', () =>
   });
 
   test('tracking plan: a planned property that cannot be compiled and would only report is ignored', () => {
-    const properties = [{ name: 'a..b', type: 'string', isRequired: false }];
+    const properties = [{ name: '.'.repeat(30), type: 'string', isRequired: true }];
     expect(judge({ events: [planned({ properties })] }, envelopeOf({}))?.hits).toEqual([]);
   });
+
+  test.each(['Order No.', 'total ', ' total', 'a..b', '.', '$x'])(
+    'tracking plan: a planned property named %j',
+    (name) => {
+      const properties = [{ name, type: 'string', isRequired: true }];
+      const hitsOf = (eventProperties: JsonObject) =>
+        judge({ events: [planned({ properties, action: 'Quarantine' })] }, envelopeOf({ eventProperties }))?.hits
+          .length;
+      expect([hitsOf({ [name]: 'x' }), hitsOf({ [name]: 1 }), hitsOf({ [`${name}x`]: 'x' })]).toEqual([0, 1, 2]);
+    },
+  );
 
   test('tracking plan: disabled rules and proposed events make no plan', () => {
     expect([

@@ -8,7 +8,7 @@ import { OverBudgetError, Work } from '../values/work.ts';
 import { compileFindPlaces } from './find-places.ts';
 import type { Place } from './find-places.ts';
 import { JudgedEnvelope, startsOf } from './judged-envelope.ts';
-import { compilePlanPath } from './plan-path.ts';
+import { compilePlanPath, compilePlannedPath } from './plan-path.ts';
 import { compileRuleType } from './rule-types.ts';
 
 /** A published rule. */
@@ -221,11 +221,11 @@ function omit({ holder, name }: Place): void {
 }
 
 /** The check of a rule; undefined if the rule cannot be compiled and would only report. */
-function compileRule(rule: EnabledRule): Check | undefined {
+function compileRule(rule: EnabledRule, compilePath = compilePlanPath): Check | undefined {
   const action = actionOf(rule.action);
   const severity = severityOf(rule.severity);
   try {
-    const path = compilePlanPath(rule.property, 'property');
+    const path = compilePath(rule.property, 'property');
     const isBroken = compileRuleType(rule);
     const starts = startsOf(path).map(({ holderOf, names }) => ({ holderOf, find: compileFindPlaces(names) }));
     return (event, work) => {
@@ -265,7 +265,7 @@ function ofPlannedEvent(event: PlannedEvent, { events, settings }: TrackingPlanR
   const checks: Check[] = [];
   const addRule = (property: string, type: string, expected: string | null, by: PlanAction): void => {
     const rule = { id, severity: 'Warning', eventName: name, property, type, expected, action: by };
-    const check = compileRule(rule);
+    const check = compileRule(rule, compilePlannedPath);
     if (check !== undefined) checks.push(check);
   };
   for (const { name: property, type, isRequired, allowedValues } of properties) {

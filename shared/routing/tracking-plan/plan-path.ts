@@ -32,6 +32,18 @@ export function compilePlanPath(path: string, field: string): PlanPath {
       'must name a property of the event: event_properties.total, default_properties.current_url or visitor.email',
     );
   }
+  return pathOf(root, names, field);
+}
+
+/**
+ * Reads `event_properties.` and the name of a planned property, in which spaces and dots may stand anywhere. Throws
+ * PlanError.
+ */
+export function compilePlannedPath(path: string, field: string): PlanPath {
+  return pathOf('properties', path.split('.').slice(1), field);
+}
+
+function pathOf(root: PlanRoot, names: readonly string[], field: string): PlanPath {
   if (names.length > pathSegmentsMax) throw new PlanError(field, `must have at most ${pathSegmentsMax} segments`);
   return { root, names };
 }
