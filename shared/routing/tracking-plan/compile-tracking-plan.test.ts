@@ -413,6 +413,27 @@ describe('tracking plan: which events a rule or planned event applies to', () =>
     ]);
   });
 
+  test('tracking plan: an unreadable planned event is known, and holds its events unless it is proposed or only reports', () => {
+    const of = (entity: JsonObject) =>
+      planOf({
+        events: [planned({ name: 'Other' })],
+        unreadable: [
+          {
+            collection: 'dataGovernanceEvents',
+            id: 'u',
+            field: 'properties',
+            isDefaulted: false,
+            entity: { id: 'u', name: 'Bought', ...entity },
+          },
+        ],
+        settings: readPlanSettings({ unknownEvents: { action: 'Drop', severity: 'Error' } }),
+      })?.judge('bought', withX(1));
+    const held = { outcome: 'quarantine', hits: [{ rule: 'u' }] };
+    expect(of({ status: 'Approved', action: 'Drop' })).toMatchObject(held);
+    expect(of({ status: 'Approved' })).toMatchObject({ outcome: 'pass', hits: [] });
+    expect(of({ action: 'Drop' })).toMatchObject({ outcome: 'pass', hits: [] });
+  });
+
   test('tracking plan: a rule that cannot be read or compiled is ignored if it would only report; otherwise it quarantines events', () => {
     const broken = { property: 'event.id', eventName: 'Bought' };
     expect(judge({ rules: [rule(broken)] }, withX(1))).toBeUndefined();

@@ -137,7 +137,9 @@ export function compileTrackingPlan(published: TrackingPlanRules): TrackingPlan 
   for (const event of published.events)
     if (event.status !== 'Proposed') add(event.name, ofPlannedEvent(event, published));
   const isPlanned = published.events.some(({ status }) => status === 'Approved');
-  const known = new Set(published.events.map(({ name }) => name.toLowerCase()));
+  const known = new Set(
+    [...published.events, ...unreadableEvents(published.unreadable)].map(({ name }) => name.toLowerCase()),
+  );
   const { action, severity } = published.settings.unknownEvents;
   const unknownEvent: Hit = {
     rule: builtInRules.unknownEvent,
@@ -199,9 +201,9 @@ function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
     for (const hit of broken) {
       if (hit.action !== action) continue;
       for (const place of hit.places) {
+        if (event.isConsent(place)) continue;
         one(place);
         isChanged = true;
-        if (event.isConsent(place)) continue;
       }
     }
   };
@@ -240,19 +242,28 @@ function compileRule(rule: EnabledRule, compilePath = compilePlanPath): Check | 
   }
 }
 
+/** Planned events that this build cannot read, but whose names it can. */
+function unreadableEvents(unreadable: readonly UnreadableEntity[]): readonly { readonly name: string }[] {
+  return unreadable.flatMap(({ collection, isDefaulted, entity: { name } }) =>
+    collection === 'dataGovernanceEvents' && !isDefaulted && typeof name === 'string' ? [{ name }] : [],
+  );
+}
+
 /**
- * Enabled rules that this build cannot read and that do more than report: they quarantine every event that they may
- * concern.
+ * Enabled rules and planned events that this build cannot read and that do more than report: they quarantine every
+ * event that they may concern.
  */
 function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly EnabledRule[] {
   const rules = unreadable.filter(({ collection, isDefaulted, entity }) => {
-    return collection === 'dataGovernanceRules' && !isDefaulted && entity['isEnabled'] !== false;
+    if (isDefaulted) return false;
+    if (collection === 'dataGovernanceEvents') return (entity['status'] ?? 'Proposed') !== 'Proposed';
+    return collection === 'dataGovernanceRules' && entity['isEnabled'] !== false;
   });
   const ids = new Set<string>();
-  return rules.flatMap(({ id, entity }) => {
+  return rules.flatMap(({ collection, id, entity }) => {
     if (ids.has(id) || (entity['action'] ?? 'Report') === 'Report') return [];
     ids.add(id);
-    const about = entity['eventName'];
+    const about = entity[collection === 'dataGovernanceEvents' ? 'name' : 'eventName'];
     const eventName = typeof about === 'string' ? about : null;
     const holding = { severity: String(entity['severity']), eventName, property: '', type: '' };
     return [{ id, ...holding, expected: null, action: 'Quarantine' }];
