@@ -30,15 +30,19 @@ export function readOneTrust(value: unknown): Categories {
 }
 
 /**
- * The categories of Cookiebot's cookie `CookieConsent`, which has keys without quotes. Throws RangeError for anything
- * else.
+ * The categories of Cookiebot's cookie `CookieConsent`, which has keys without quotes. `-1`: the visitor is outside of
+ * the regions where it asks; `0`: only necessary cookies are allowed. Throws RangeError for anything else.
  */
 export function readCookiebot(value: unknown): Categories {
   const text = decoded(textOf(value));
+  if (text === '-1') return () => undefined;
+  if (text === '0') return toCategories(cookiebotCategories.map((name) => [name, name === 'necessary']));
   const found = [...text.matchAll(/\b(necessary|preferences|statistics|marketing):(true|false)\b/g)];
   if (!text.startsWith('{') || found.length === 0) throw unknownForm();
   return toCategories(found.map(([, name = '', word]) => [name, word === 'true']));
 }
+
+const cookiebotCategories = ['necessary', 'preferences', 'statistics', 'marketing'];
 
 /**
  * The purposes of Didomi's cookie `didomi_token`: base64 of JSON with lists of ids. Throws RangeError for any other

@@ -112,6 +112,15 @@ test('consent strings: categories of OneTrust, Cookiebot and Didomi are allowed,
     const said = ['necessary', 'preferences', 'statistics', 'marketing', 'method'].map(readCookiebot(text));
     expect(said).toEqual([true, false, true, false, undefined]);
   }
+  // The visitor is outside of the regions where Cookiebot asks, or has accepted nothing.
+  expect(['necessary', 'marketing'].map(readCookiebot('-1'))).toEqual([undefined, undefined]);
+  expect(['necessary', 'Preferences', 'statistics', 'marketing', 'method'].map(readCookiebot('0'))).toEqual([
+    true,
+    false,
+    false,
+    false,
+    undefined,
+  ]);
   const token = { purposes: { enabled: ['cookies', 'select_basic_ads'], disabled: ['measure'] }, vendors: {} };
   const didomi = readDidomi(Buffer.from(JSON.stringify(token)).toString('base64'));
   expect(['cookies', 'select_basic_ads', 'measure', 'other'].map(didomi)).toEqual([true, true, false, undefined]);
