@@ -112,6 +112,14 @@ test('destination test: if the platform cannot take the event, the reason says w
   });
 });
 
+test('destination test: templates may take as much work as in a dispatcher', async () => {
+  const kind = destinationKinds.find(({ descriptor }) => descriptor.id === 'HTTPCustomRequest') ?? httpDestination;
+  const settings = { url: 'https://example.com/', body: `["${'{{event.event_properties.a}}'.repeat(100)}"]` };
+  const event = createTestEvent('account', kind, { properties: { a: 'x'.repeat(30_000) } }, Date.now());
+  const result = await runDestinationTest({ kind, settings, prepared: kind.prepare(settings), event }, echo);
+  expect(result).toMatchObject({ outcome: 'reject', reason: expect.stringContaining('units of work'), request: null });
+});
+
 test('destination test: the platform’s result for the event decides the outcome, not the HTTP status', async () => {
   const readAnswer = () => [{ kind: 'reject', reason: 'unknown field' }] as const;
   expect(await runDestinationTest(testOf({ readAnswer }), echo)).toMatchObject({

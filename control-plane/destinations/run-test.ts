@@ -17,6 +17,7 @@ import { sendInTurn } from '../../shared/egress/send-in-turn.ts';
 import { parseUrl } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { eventWorkMax, OverBudgetError, Work } from '../../shared/routing/values/work.ts';
 import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { createRequestMasker } from '../../shared/destinations/mask-secrets.ts';
 import type { SecretMasker } from '../../shared/destinations/mask-secrets.ts';
@@ -121,7 +122,7 @@ function build(prepared: PreparedDestination, event: OutboundEvent, nowMs: numbe
     const request = prepared.buildRequest([event], nowMs);
     return parseUrl(request.url) === undefined ? 'the request has no usable URL' : request;
   } catch (error) {
-    if (error instanceof UnfitEventError) return error.message;
+    if (error instanceof UnfitEventError || error instanceof OverBudgetError) return error.message;
     // As in the pipeline, an error of the kind while it builds the request rejects the event.
     return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
   }
@@ -155,5 +156,6 @@ export function createTestEvent(
       ...(event === undefined ? {} : { event }),
       ...(properties === undefined ? {} : { event_properties: properties }),
     }),
+    work: new Work(eventWorkMax),
   };
 }

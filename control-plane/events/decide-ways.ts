@@ -19,6 +19,7 @@ import type { Decision } from '../../shared/routing/dispatch-plan.ts';
 import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
 import type { PublishedDestination } from '../../shared/routing/published-destinations.ts';
 import { PlanError } from '../../shared/routing/values/plan-error.ts';
+import { eventWorkMax, OverBudgetError, Work } from '../../shared/routing/values/work.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ApiError } from '../api/api-error.ts';
@@ -29,6 +30,7 @@ import type { ShownRequest } from '../destinations/run-test.ts';
 import { consentAnswer, viewConsent } from './event-view.ts';
 import { endedAtPlan } from './recent-events.ts';
 import type { RecentEventRecord } from './recent-events.ts';
+import { createTurns } from './turns.ts';
 
 const text = Type.String();
 
@@ -100,11 +102,14 @@ const skipReasons = {
   integrations: 'The event excludes this destination in `integrations`.',
 } as const;
 
+/** Limit of the work of all destinations' rules for one event: it bounds the size of what is shown. */
+const allWorkMax = 10 * eventWorkMax;
+
 /**
  * Applies the rules of a snapshot to an event, as dispatchers do. For a single destination the request is shown as
  * well. If the view has left out parts of a large event, the rules do not see these parts.
  */
-export function decideWays({ record, destinationId, ...asked }: WaysAsked): Way[] {
+export async function decideWays({ record, destinationId, ...asked }: WaysAsked): Promise<Way[]> {
   const isOne = destinationId !== undefined;
   return compileWays({ ...asked, destinationIds: isOne ? new Set([destinationId]) : undefined, withRequests: isOne })(
     record,
@@ -112,7 +117,7 @@ export function decideWays({ record, destinationId, ...asked }: WaysAsked): Way[
 }
 
 /** Like `decideWays`, but compiles the rules once for many events. */
-export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => Way[] {
+export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => Promise<Way[]> {
   const { accountId, snapshot, destinationIds } = asked;
   const config = readLiveConfig({
     format: 1,
@@ -128,15 +133,26 @@ export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => W
     const entity = snapshot.destinations.find(({ id }) => id === destination.id);
     const { id: destinationId, type } = destination;
     const named = { destinationId, name: textOf(entity?.['name']) || destinationLabel(type), type };
-    return { named, decide: compileWay(config, destination, asked) };
+    let decide: ReturnType<typeof compileWay> | undefined;
+    // Compiled on first use, so that other requests are answered between two destinations.
+    const compiled = (): ReturnType<typeof compileWay> => (decide ??= compileWay(config, destination, asked));
+    return { named, compiled };
   });
   const names = new Map(snapshot.mappings.map(({ id, name }) => [id, name]));
-  return (record) =>
-    decided.map(({ named, decide }) => {
-      const verdict = decide(record);
+  const takeTurn = createTurns();
+  return async (record) => {
+    const ways: Way[] = [];
+    let spent = 0;
+    for (const { named, compiled } of decided) {
+      await takeTurn();
+      const work = new Work(eventWorkMax);
+      const verdict = spent > allWorkMax ? tooCostly : compiled()(record, work);
+      spent += work.spent;
       const name = verdict.ruleId === null ? undefined : names.get(verdict.ruleId);
-      return { ...named, ...verdict, ruleName: typeof name === 'string' ? name : null };
-    });
+      ways.push({ ...named, ...verdict, ruleName: typeof name === 'string' ? name : null });
+    }
+    return ways;
+  };
 }
 
 export type Way = Verdict & {
@@ -168,17 +184,17 @@ const nothing = {
   request: null,
 } as const;
 
+const tooCostly: Verdict = {
+  ...nothing,
+  decision: 'broken',
+  why: 'The rules of the destinations take too much work to apply them all: choose this destination alone.',
+};
+
 function compileWay(
   config: LiveConfig,
   destination: PublishedDestination,
   asked: RulesAsked,
-): (record: RecentEventRecord) => Verdict {
-  const broken = (error: unknown): Verdict => {
-    if (error instanceof PlanError || error instanceof ApiError || error instanceof SecretError) {
-      return { ...nothing, decision: 'broken', why: error.message };
-    }
-    throw error;
-  };
+): (record: RecentEventRecord, work: Work) => Verdict {
   let decide: ReturnType<typeof compileDispatchPlan>['decide'];
   try {
     ({ decide } = compileDispatchPlan(config, destination, plannedKind(destination.type)));
@@ -197,11 +213,11 @@ function compileWay(
     }
     return opened;
   };
-  return (record) => {
+  return (record, work) => {
     if (endedAtPlan(record)) return endedEarlier(record);
     const resolved = resolvedOf(asked.accountId, record);
     try {
-      const decision = decide(headOf(resolved), resolved);
+      const decision = decide(headOf(resolved), { ...resolved, work });
       if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
       const { ruleId, mapped, limitedBy, consentMode } = decision;
       const isLimited = limitedBy !== undefined;
@@ -219,7 +235,8 @@ function compileWay(
             : limitProperties(limit, event, mapped.properties, mapped.properties !== resolved.event.event_properties),
       };
       if (!asked.withRequests) return sent;
-      const preview = previewRequest(ready(), { resolved, mapped, isLimited, consentMode }, asked.nowMs);
+      const outbound = { resolved, mapped, isLimited, consentMode, work: new Work(eventWorkMax) };
+      const preview = previewRequest(ready(), outbound, asked.nowMs);
       if (typeof preview === 'string') return { ...sent, decision: 'broken', why: preview };
       const { kind } = ready();
       const name = mapped?.eventName ?? event;
@@ -232,6 +249,12 @@ function compileWay(
       return broken(error);
     }
   };
+}
+
+function broken(error: unknown): Verdict {
+  const isExplained = [PlanError, ApiError, SecretError, OverBudgetError].some((known) => error instanceof known);
+  if (!(error instanceof Error && isExplained)) throw error;
+  return { ...nothing, decision: 'broken', why: error.message };
 }
 
 function endedEarlier({ plan }: RecentEventRecord): Verdict {

@@ -245,7 +245,7 @@ export const eventEndpoints = [
       const snapshot =
         rules === 'draft' ? await resolveSnapshot(em, accountId, 'draft') : await liveContent(em, accountId);
       const { destinationId } = query;
-      const ways = decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() });
+      const ways = await decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() });
       if (rules === 'draft') return { rules, ways };
       const known = new Set(record.outcomes.map((outcome) => outcome.destinationId));
       const figures = await logFigures.read().catch(() => undefined);

@@ -1,12 +1,12 @@
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { viewPlatformError } from '../destinations/exchange-view.ts';
-import { decideWays } from '../events/decide-ways.ts';
-import type { WaysAsked } from '../events/decide-ways.ts';
+import { compileWays } from '../events/decide-ways.ts';
+import type { RulesAsked } from '../events/decide-ways.ts';
 import type { OutcomeRecord, RecentEventRecord } from '../events/recent-events.ts';
 import type { FoundEvent, LogOutcome } from './search-log.ts';
 
-type Asked = Omit<WaysAsked, 'record' | 'destinationId'> & {
+type Asked = Omit<RulesAsked, 'destinationIds' | 'withRequests'> & {
   /** Whether the destination skipped events that were stored around this time, in ms since the epoch. */
   skippedAt(destinationId: string, storedAtMs: number): boolean;
 };
@@ -18,12 +18,13 @@ type Asked = Omit<WaysAsked, 'record' | 'destinationId'> & {
 export async function viewFound(db: Queryable, asked: Asked, found: readonly FoundEvent[]): Promise<JsonObject[]> {
   const recorded = await recordedOutcomes(db, asked.accountId, found);
   const enabledIn = await enabledDestinations(db, asked.accountId, found);
-  return found.map((one) => {
-    const record = recordOf(one);
+  const decide = compileWays({ ...asked, destinationIds: undefined, withRequests: false });
+  const views: JsonObject[] = [];
+  for (const one of found) {
     const known = recorded.get(keyOf(one)) ?? [];
-    const ways = decideWays({ ...asked, record, destinationId: undefined });
+    const ways = await decide(recordOf(one));
     const { event, visitor } = one.event;
-    return {
+    views.push({
       id: event.id,
       event: event.event,
       time: event.time,
@@ -35,8 +36,9 @@ export async function viewFound(db: Queryable, asked: Asked, found: readonly Fou
       destinations: event.test
         ? []
         : ways.map((way) => viewDestination(way, known, one, { enabledIn, skippedAt: asked.skippedAt })),
-    };
-  });
+    });
+  }
+  return views;
 }
 
 const keyOf = ({ event: { event, visitor } }: FoundEvent): string =>

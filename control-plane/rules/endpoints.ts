@@ -80,7 +80,8 @@ export const ruleEndpoints = [
       const { destinationId, ...given } = body;
       const draft = await resolveSnapshot(storage.fork(), accountId, 'draft');
       const snapshot = withStandIns(draft, given, now());
-      return { ways: decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() }) };
+      const asked = { accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() };
+      return { ways: await decideWays(asked) };
     },
   }),
 ];

@@ -1,13 +1,17 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 import { checkLogic, compilePredicate } from '../../shared/routing/predicate/predicate.ts';
+import type { Predicate } from '../../shared/routing/predicate/predicate.ts';
+import type { Subject } from '../../shared/routing/values/property-path.ts';
+import { eventWorkMax, OverBudgetError, Work } from '../../shared/routing/values/work.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { refuseProblems } from '../draft/check-together.ts';
 import { compileWays, resolvedOf, wayMembers, wayReply } from '../events/decide-ways.ts';
 import { listForRules } from '../events/recent-events.ts';
+import type { RecentEventRecord } from '../events/recent-events.ts';
+import { createTurns } from '../events/turns.ts';
 import { compareSnapshots } from '../versions/version-store.ts';
 import { affectedDestinations, createImpact } from './compare-ways.ts';
 import { findEventPaths } from './event-paths.ts';
@@ -22,8 +26,8 @@ const lookedAtMax = { paths: 500, matches: 2_000 } as const;
 /** Maximum number of matching events in the answer, for a trial of one of them. */
 const namedMax = 50;
 const comparedMax = { default: 200, most: 500 } as const;
-/** A comparison ends after this time, with the events compared so far. */
-const comparedWithinMs = 5_000;
+/** A search or comparison ends after this time, with the events checked so far. */
+const checkedWithinMs = 5_000;
 
 const { decision, why, eventName, sentName, request } = wayReply.properties;
 const shownWay = nullable(Type.Object({ decision, why, eventName, sentName, request }));
@@ -35,6 +39,16 @@ function namesValues(logic: unknown): boolean {
   const { property } = logic;
   if (typeof property === 'string') return !/^\s*\$?event\.(event|id|time|source_id)\s*$/.test(property);
   return Object.values(logic).some(namesValues);
+}
+
+/** An event whose rules cost too much never reaches a destination, so it does not match. */
+function isMatch(matches: Predicate, subject: Subject): boolean {
+  try {
+    return matches(subject);
+  } catch (error) {
+    if (error instanceof OverBudgetError) return false;
+    throw error;
+  }
 }
 
 /**
@@ -78,6 +92,7 @@ export const recentRuleEndpoints = [
     audits: { action: 'event.list' },
     // A count reveals whether a visitor has a value.
     comparesPersonal: (_query, body) => isJsonObject(body) && namesValues(body['logic']),
+    isCostly: true,
     tag: 'Rules',
     summary:
       `How many events of the last day a logic matches, among the newest ${lookedAtMax.matches} that are kept; nothing is stored. ` +
@@ -90,7 +105,9 @@ export const recentRuleEndpoints = [
       },
       examined: { ...count, description: 'How many events were checked, counted in the same way.' },
       isSample: Type.Boolean({ description: 'Whether the view kept only a sample of these events.' }),
-      isComplete: Type.Boolean({ description: 'Whether all stored events of the last day were checked.' }),
+      isComplete: Type.Boolean({
+        description: `Whether all stored events of the last day were checked. The check ends after ${checkedWithinMs / 1_000} seconds.`,
+      }),
       since: nullable({ ...instant, description: 'When the oldest of these events was received.' }),
       events: Type.Array(Type.Object({ id: text, event: text, time: instant }), {
         description: `Matching events, the newest first, at most ${namedMax}.`,
@@ -102,14 +119,23 @@ export const recentRuleEndpoints = [
       const limit = lookedAtMax.matches;
       const wanted = { sinceMs: now().getTime() - dayMs, limit: limit + 1 };
       const kept = await listForRules(pool, principal.accountId, wanted);
-      const records = kept.slice(0, limit);
-      const matching = records.filter((record) => matches(resolvedOf(principal.accountId, record)));
+      const records: RecentEventRecord[] = [];
+      const matching: RecentEventRecord[] = [];
+      const begunMs = performance.now();
+      const takeTurn = createTurns();
+      for (const record of kept.slice(0, limit)) {
+        if (performance.now() - begunMs > checkedWithinMs) break;
+        records.push(record);
+        const subject = { ...resolvedOf(principal.accountId, record), work: new Work(eventWorkMax) };
+        if (isMatch(matches, subject)) matching.push(record);
+        await takeTurn();
+      }
       const standFor = (some: typeof records): number => some.reduce((sum, { sampleOf }) => sum + sampleOf, 0);
       return {
         matched: standFor(matching),
         examined: standFor(records),
         isSample: records.some(({ sampleOf }) => sampleOf > 1),
-        isComplete: kept.length <= limit,
+        isComplete: records.length === kept.length,
         since: records.at(-1)?.receivedAt.toISOString() ?? null,
         events: matching
           .slice(0, namedMax)
@@ -154,7 +180,7 @@ export const recentRuleEndpoints = [
       examined: { ...count, description: 'Events that were tried.' },
       isSample: Type.Boolean({ description: 'Whether the view kept only a sample of these events.' }),
       isComplete: Type.Boolean({
-        description: `False if the comparison took longer than ${comparedWithinMs / 1_000} seconds.`,
+        description: `False if the comparison took longer than ${checkedWithinMs / 1_000} seconds.`,
       }),
       since: nullable({ ...instant, description: 'When the oldest of these events was received.' }),
       destinations: Type.Array(
@@ -193,11 +219,9 @@ export const recentRuleEndpoints = [
       const begunMs = performance.now();
       let examined = 0;
       for (const record of records) {
-        if (performance.now() - begunMs > comparedWithinMs) break;
-        impact.add(record, before(record), after(record));
+        if (performance.now() - begunMs > checkedWithinMs) break;
+        impact.add(record, await before(record), await after(record));
         examined += 1;
-        // Other requests are answered between two events.
-        await yieldToOthers();
       }
       return {
         examined,

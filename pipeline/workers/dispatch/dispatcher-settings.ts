@@ -1,6 +1,7 @@
 import { activityHoursKept } from '../../../shared/contracts/activity-settings.ts';
 import { readRequestTimeoutMs, requestTimeoutEnv } from '../../../shared/egress/request-timeout.ts';
 import { quotaEnv, readQuotaSettings } from '../../../shared/limits/index.ts';
+import { eventWorkMax } from '../../../shared/routing/values/work.ts';
 import { defineSettings, fromEnv } from '../../../shared/runtime/settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
 
@@ -99,11 +100,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
    * a request occupies its thread for some milliseconds per MiB.
    */
   requestBytesMax: 512 * kibibyte,
-  /**
-   * Limit of the work of a destination's rules for one event, and separately of the templates of its request, in
-   * characters read or written; a character takes some nanoseconds. An event that needs more becomes a dead letter.
-   */
-  eventWorkMax: 2_000_000,
+  eventWorkMax,
   sender: {
     /**
      * Maximum number of connections of one thread to one scheme, host and port; a destination that has no connection

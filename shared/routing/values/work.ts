@@ -9,6 +9,12 @@ export class OverBudgetError extends Error {
 }
 
 /**
+ * Limit of the work of a destination's rules for one event, and separately of the templates of its request, in units. A
+ * dispatcher makes a dead letter of an event that needs more.
+ */
+export const eventWorkMax = 2_000_000;
+
+/**
  * The budget of rules and templates for one event, in units: about one for each character read or written, some
  * nanoseconds each. Work is counted and not timed, so that the limit is the same on every machine.
  */
