@@ -267,6 +267,7 @@ test.each([
   ['consentSettings', { name: 'x', signals: { oneTrust: [] } }, /signals\.oneTrust must/],
   ['consentSettings', { name: 'x', signals: { ccpa: true } }, /signals\.ccpa is not a known field/],
   ['consentSettings', { name: 'x', regions: ['Europe'] }, /regions\[0\] must/],
+  ['consentSettings', { name: 'x', regions: [] }, /regions must/],
   ['mappings', () => ({ destinationId: ids.destination, others: 'some' }), /others must be one of omit, keep/],
   ['replaySettings', { sampleRate: 101 }, /sampleRate must be a number of 0 to 100/],
   [

@@ -7,6 +7,7 @@ import {
   checkVariant,
 } from '../../shared/experiments/validate-experiment.ts';
 import { checkMappingRule } from '../../shared/routing/mapping/apply-mapping.ts';
+import { isRegion } from '../../shared/routing/consent/region.ts';
 import { checkLogic } from '../../shared/routing/predicate/predicate.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { checkTag, checkTrigger, checkVariable } from '../../shared/web-snippet/tags/check-tags.ts';
@@ -27,6 +28,10 @@ const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => read
   mappings: (rule) => checkMappingRule({ ...rule, action: 'send' }),
   globalDispatchCenters: ({ categories }) =>
     categories.flatMap(({ logic }, index) => (logic === null ? [] : checkLogic(logic, `categories[${index}].logic`))),
+  consentSettings: ({ regions }) =>
+    (regions ?? []).flatMap((region, index) =>
+      isRegion(region) ? [] : [{ field: `regions[${index}]`, problem: regionProblem }],
+    ),
   tagManagerTags: checkTag,
   tagManagerTriggers: checkTrigger,
   tagManagerVariables: checkVariable,
@@ -36,6 +41,9 @@ const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => read
   experimentVariants: checkVariant,
   experimentSettings: checkExperimentSettings,
 };
+
+const regionProblem =
+  'must be EU, EEA or the ISO 3166 code of a country, such as DE, US-CA, or GB for the United Kingdom: others cover nobody';
 
 /** Throws a 400 for values that fit the schema of their collection but cannot be used. */
 export function refuseUnusable({ name }: AnyCollection, body: JsonObject): void {

@@ -83,7 +83,9 @@ const body = Type.Object({
    * Regions in which the default applies: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null means everywhere. Pages
    * apply the default everywhere.
    */
-  regions: nullable(Type.Array(Type.String({ pattern: '^(EEA|[A-Z]{2}(-[A-Z0-9]{1,3})?)$' }), { maxItems: 500 })),
+  regions: nullable(
+    Type.Array(Type.String({ pattern: '^(EEA|[A-Z]{2}(-[A-Z0-9]{1,3})?)$' }), { minItems: 1, maxItems: 500 }),
+  ),
   /** Destinations that serve this purpose. */
   destinationIds: idList(),
   signals: nullable(signals),

@@ -30,6 +30,13 @@ export function regionOf(visitor: Readonly<Record<string, unknown>>): Region {
   return { country: country.toUpperCase(), state: /^[a-z0-9]{1,3}$/i.test(state) ? state.toUpperCase() : '' };
 }
 
+/** Whether a region can cover a visitor: a group, or a country with or without a part of it. */
+export function isRegion(region: string): boolean {
+  const [country = ''] = region.split('-');
+  // Databases of addresses have Kosovo as XK, which is not in ISO 3166.
+  return Object.hasOwn(groups, region) || country === 'XK' || countryCode(country) === country.toLowerCase();
+}
+
 /** Whether a visitor is in one of these regions, or may be: an unknown region counts as covered. */
 export function isCovered(regions: readonly string[], { country, state }: Region): boolean {
   if (country === '') return true;
