@@ -8,7 +8,7 @@ import {
 } from '../../shared/experiments/validate-experiment.ts';
 import { checkMappingRule } from '../../shared/routing/mapping/apply-mapping.ts';
 import { isRegion } from '../../shared/routing/consent/region.ts';
-import { checkLogic } from '../../shared/routing/predicate/predicate.ts';
+import { checkLogic, expressionsLeft } from '../../shared/routing/predicate/predicate.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { checkTag, checkTrigger, checkVariable } from '../../shared/web-snippet/tags/check-tags.ts';
 import { checkSource } from './check-source.ts';
@@ -26,8 +26,12 @@ const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => read
   // A rule that is disabled or stops events is compiled as if it sent them, because a later change of another field may
   // make it send.
   mappings: (rule) => checkMappingRule({ ...rule, action: 'send' }),
-  globalDispatchCenters: ({ categories }) =>
-    categories.flatMap(({ logic }, index) => (logic === null ? [] : checkLogic(logic, `categories[${index}].logic`))),
+  globalDispatchCenters: ({ categories }) => {
+    const expressions = expressionsLeft();
+    return categories.flatMap(({ logic }, index) =>
+      logic === null ? [] : checkLogic(logic, `categories[${index}].logic`, expressions),
+    );
+  },
   consentSettings: ({ regions }) =>
     (regions ?? []).flatMap((region, index) =>
       isRegion(region) ? [] : [{ field: `regions[${index}]`, problem: regionProblem }],

@@ -27,6 +27,7 @@ import { sealerFor } from '../destinations/destination-view.ts';
 import { prepareDestination } from '../destinations/prepare-destination.ts';
 import { previewRequest } from '../destinations/run-test.ts';
 import type { ShownRequest } from '../destinations/run-test.ts';
+import { refuseManyExpressions } from '../versions/count-expressions.ts';
 import { consentAnswer, viewConsent } from './event-view.ts';
 import { endedAtPlan } from './recent-events.ts';
 import type { RecentEventRecord } from './recent-events.ts';
@@ -119,6 +120,7 @@ export async function decideWays({ record, destinationId, ...asked }: WaysAsked)
 /** Like `decideWays`, but compiles the rules once for many events. */
 export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => Promise<Way[]> {
   const { accountId, snapshot, destinationIds } = asked;
+  refuseManyExpressions(snapshot);
   const config = readLiveConfig({
     format: 1,
     accountId,

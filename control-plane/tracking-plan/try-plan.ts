@@ -12,6 +12,7 @@ import { PlanError } from '../../shared/routing/values/plan-error.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { endedAtPlan } from '../events/recent-events.ts';
 import type { RecentEventRecord } from '../events/recent-events.ts';
+import { refuseManyExpressions } from '../versions/count-expressions.ts';
 
 const samplesMax = 5;
 /**
@@ -66,6 +67,7 @@ export function compileTrial(
   snapshot: Snapshot,
   settings: PublishedPlanSettings,
 ): { readonly plan: TrackingPlan | undefined; readonly untried: readonly string[] } {
+  refuseManyExpressions(snapshot);
   const document = { format: 1, accountId, versionId: '', versionNumber: 0, publishedAt: '', sourceKeys: [] } as const;
   const { collections, unreadable } = readLiveCollections({ ...document, collections: snapshot }, [
     dataGovernanceRules,

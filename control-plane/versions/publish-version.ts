@@ -7,6 +7,7 @@ import { emptySnapshot } from '../draft/snapshot.ts';
 import { buildAccountDocument } from '../publishing/account-document.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import { takeApproval } from './approvals.ts';
+import { refuseManyExpressions } from './count-expressions.ts';
 import { requireVersion, setLiveVersion, versionContent } from './version-store.ts';
 
 export type Publishing = {
@@ -18,7 +19,7 @@ export type Publishing = {
 /**
  * Makes a version live, also an older one. All changes are in the caller's transaction: after a crash either the
  * previous version is live, or the outbox has a row. Every publication uses this function. Throws a 400 for a version
- * that is too large to publish, and a 409 if the account requires an approval and the version has none. `known`: the
+ * that is too large or has too many regular expressions, and a 409 if the account requires an approval and the version has none. `known`: the
  * content of the version, if the caller has it.
  */
 export async function publishVersion(
@@ -33,6 +34,7 @@ export async function publishVersion(
   if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };
   await takeApproval(editing, version);
   const content = known ?? (await versionContent(em, accountId, id)) ?? emptySnapshot;
+  refuseManyExpressions(content);
   await setLiveVersion(em, version, principal, now);
   const { versionNumber } = version;
   const published = { accountId, versionId: version.id, versionNumber, publishedAt: now.toISOString() };

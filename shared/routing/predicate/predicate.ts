@@ -15,17 +15,18 @@ export type Predicate = (subject: Subject) => boolean;
  * it is charged to the subject's work. NOT inverts its logic, also for a missing property: NOT of `visitor.plan Is pro`
  * holds for a visitor without a plan, but `IsNot pro` does not. Throws PlanError naming the field inside the logic.
  */
-export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
-  return compileNode(logic, field, {
-    depth: 1,
-    nodes: { left: logicNodesMax },
-    expressions: { left: logicExpressionsMax },
-  });
+export function compilePredicate(logic: unknown, field = 'logic', expressions = expressionsLeft()): Predicate {
+  return compileNode(logic, field, { depth: 1, nodes: { left: logicNodesMax }, expressions });
 }
 
 /** A list of the first problem of a logic, for a check before the logic is stored; empty if there is no problem. */
-export function checkLogic(logic: unknown, field = 'logic'): readonly RuleProblem[] {
-  return problemsOf(() => compilePredicate(logic, field));
+export function checkLogic(logic: unknown, field = 'logic', expressions = expressionsLeft()): readonly RuleProblem[] {
+  return problemsOf(() => compilePredicate(logic, field, expressions));
+}
+
+/** The number of regular expressions that one logic, or several together, may still have. */
+export function expressionsLeft(): { left: number } {
+  return { left: logicExpressionsMax };
 }
 
 type Budget = {
@@ -86,7 +87,7 @@ function compileCondition(condition: unknown, field: string, { expressions }: Bu
   if (expressions.left < 0) {
     throw new PlanError(
       `${field}.operator`,
-      `is one regular expression too many: logic has at most ${logicExpressionsMax}`,
+      `is one regular expression too many: at most ${logicExpressionsMax} are allowed`,
     );
   }
   const test = operators[operator].compile(value, `${field}.value`);

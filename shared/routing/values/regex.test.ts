@@ -21,6 +21,12 @@ test.each([
   expect(matches(pattern, text)).toBe(expected);
 });
 
+test('regex: an expression that is in use is not compiled again', () => {
+  const compiled = compileRegex('ca[rt]+', false, 'logic.value');
+  expect(compileRegex('ca[rt]+', false, 'expected')).toBe(compiled);
+  expect(compileRegex('ca[rt]+', true, 'expected')).not.toBe(compiled);
+});
+
 test('regex: ignores case only when asked to', () => {
   expect(matches('^cart', 'CART')).toBe(false);
   expect(matches('^cart', 'CART', true)).toBe(true);

@@ -11,6 +11,15 @@ export const searchedCharactersMax = 4_096;
 export type TextTest = (text: string) => boolean;
 
 /**
+ * Compiled expressions that are in use: the rules of several destinations, and of two versions, often have the same. An
+ * expression that is no longer used is collected as garbage.
+ */
+const inUse = new Map<string, WeakRef<TextTest>>();
+const unused = new FinalizationRegistry<string>((key) => {
+  if (inUse.get(key)?.deref() === undefined) inUse.delete(key);
+});
+
+/**
  * Compiles a regular expression that searches in linear time: RE2 syntax (https://github.com/google/re2/wiki/Syntax),
  * which is the syntax of JavaScript and Perl without look-around and back-references. It matches anywhere in the text
  * unless `^` and `$` anchor it. A pattern has at most 1,000 characters and may not unfold into too large a program
@@ -19,6 +28,16 @@ export type TextTest = (text: string) => boolean;
  * the field.
  */
 export function compileRegex(pattern: string, ignoreCase: boolean, field: string): TextTest {
+  const key = `${String(ignoreCase)} ${pattern}`;
+  const known = inUse.get(key)?.deref();
+  if (known !== undefined) return known;
+  const test = createTest(pattern, ignoreCase, field);
+  inUse.set(key, new WeakRef(test));
+  unused.register(test, key);
+  return test;
+}
+
+function createTest(pattern: string, ignoreCase: boolean, field: string): TextTest {
   if (pattern === '') throw new PlanError(field, 'must be a regular expression, not empty');
   if (pattern.length > patternCharactersMax) {
     throw new PlanError(field, `must be a regular expression of at most ${patternCharactersMax} characters`);
