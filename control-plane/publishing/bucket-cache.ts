@@ -48,13 +48,15 @@ export function createBucketCache<Value>(
         filter,
         onEntry: ({ key, value: bytes }) => {
           const value = bytes === undefined ? undefined : read(bytes);
+          const subject = subjectOf(key);
+          const keys = freshKeys.get(subject);
           if (value === undefined) {
             fresh.delete(key);
+            keys?.delete(key);
+            if (keys?.size === 0) freshKeys.delete(subject);
             return;
           }
           fresh.set(key, { value, receivedAtMs: performance.now() });
-          const subject = subjectOf(key);
-          const keys = freshKeys.get(subject);
           if (keys === undefined) freshKeys.set(subject, new Set([key]));
           else keys.add(key);
         },
