@@ -84,6 +84,23 @@ test('lifecycle: each step answers with the experiment and says when the step ta
   expect((await client.patch(`${experimentsPath}/${id}`, { status: 'Draft' })).body.status).toBe('Completed');
 });
 
+test('rollback: revertDraft makes an experiment that the replaced version started a draft again, unless it was edited since', async () => {
+  const before = await client.publish();
+  const [started, edited] = [await newExperiment('rolled-back'), await newExperiment('edited-since')];
+  const variants: string[] = [];
+  for (const id of [started, edited]) {
+    for (const fields of [{ isControl: true }, { weight: 50 }]) variants.push((await addVariant(id, fields)).body.id);
+    await step(id, 'start');
+  }
+  await client.publish();
+  await step(edited, 'pause');
+  const { body } = await client.post(`/versions/${before.id}/publish`, { revertDraft: true });
+  expect(body.draftReverted).toMatchObject({ keptCount: 1 });
+  expect((await client.get(`${experimentsPath}/${started}`)).body).toMatchObject({ status: 'Draft', startedAt: null });
+  expect((await client.get(`${experimentsPath}/${edited}`)).body.status).toBe('Paused');
+  for (const id of variants) expect((await client.get(`${variantsPath}/${id}`)).status).toBe(200);
+});
+
 test('lifecycle: a step needs its scope, and an experiment of the account', async () => {
   const id = await newExperiment('scope');
   const reader = await plane.newKey(client, ['experiments:find']);

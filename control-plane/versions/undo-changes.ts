@@ -22,7 +22,7 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
   const published = await liveContent(em, accountId);
   const draft = withoutDraftExperiments(await loadDraft(em, accountId));
   const { steps, ...counts } = planRevert(published, draft, refs === 'all' ? changedEntities(published, draft) : refs);
-  for (const step of refs === 'all' ? keepExperimentDrafts(steps, draft) : steps) await apply(em, accountId, step, now);
+  for (const step of keepExperimentDrafts(steps, published, draft)) await apply(em, accountId, step, now);
   await refuseBeyondQuota(em, accountId, editing.limits);
   const after = withoutDraftExperiments(await loadDraft(em, accountId));
   const action = refs === 'all' ? 'draft.abandon' : 'draft.revert';
@@ -142,19 +142,17 @@ function withoutRepeats(refs: readonly EntityRef[]): EntityRef[] {
 type UndoStep = RevertStep | { readonly kind: 'unstart'; readonly id: string };
 
 /**
- * Abandoning undoes the changes that would be published. An experiment that was never published is not removed: only
- * its start is undone, so it becomes a draft again and keeps its variants.
+ * Only changes that would be published are undone. An experiment that is not live is not removed: only its start is
+ * undone, so it becomes a draft again and keeps its variants.
  */
-function keepExperimentDrafts(steps: readonly RevertStep[], draft: Snapshot): readonly UndoStep[] {
-  const started = new Set(
-    steps.flatMap((step) => (step.kind === 'remove' && step.collection === 'experiments' ? [step.id] : [])),
-  );
-  const ofStarted = new Set(
-    draft.experimentVariants.filter(({ experimentId }) => started.has(String(experimentId))).map(({ id }) => id),
+function keepExperimentDrafts(steps: readonly RevertStep[], published: Snapshot, draft: Snapshot): UndoStep[] {
+  const live = indexById(published.experiments);
+  const ofOthers = new Set(
+    draft.experimentVariants.filter(({ experimentId }) => !live.has(String(experimentId))).map(({ id }) => id),
   );
   return steps.flatMap((step): UndoStep[] => {
     if (step.kind !== 'remove') return [step];
     if (step.collection === 'experiments') return [{ kind: 'unstart', id: step.id }];
-    return step.collection === 'experimentVariants' && ofStarted.has(step.id) ? [] : [step];
+    return step.collection === 'experimentVariants' && ofOthers.has(step.id) ? [] : [step];
   });
 }
