@@ -5,8 +5,8 @@ import type { Static, TSchema } from 'typebox';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ApiError, badRequest, unauthorized } from '../api/api-error.ts';
 import type { PublicOperations } from '../api/build-openapi.ts';
-import type { Principal } from '../api/define-endpoint.ts';
 import { compileCheck } from '../api/prepare-input.ts';
+import type { ChangedSession } from './browser-sessions.ts';
 import type { Logins } from './open-logins.ts';
 import type { Session } from './session-cookie.ts';
 import { sessionReply } from './session-view.ts';
@@ -46,8 +46,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     reply
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ accounts: await sessions.view(em, session, now()), singleSignOn }));
-  const signIn = async (request: FastifyRequest, reply: FastifyReply, em: EntityManager, principal: Principal) => {
-    const { cookie, session } = await sessions.begin(em, request, [principal], now());
+  const signedIn = (reply: FastifyReply, em: EntityManager, { cookie, session }: ChangedSession) => {
     void reply.header('set-cookie', cookie);
     return answer(reply, em, session);
   };
@@ -63,7 +62,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
       const em = storage.fork();
       const principal = await logIn(em, request.raw, `Bearer ${key}`, now());
       if (principal === undefined) throw unauthorized();
-      return signIn(request, reply, em, principal);
+      return signedIn(reply, em, await sessions.begin(em, request, [principal], now()));
     });
   });
   app.post(`${path}/redeem`, { bodyLimit: bodyBytesMax }, (request, reply) => {
@@ -72,12 +71,16 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     const { code } = request.body as Static<typeof codeBody>;
     return amongLogins(request.raw, async () => {
       const em = storage.fork();
-      const holder = await redeemSignInLink(em, code, now());
-      const principal = holder === undefined ? undefined : await principalOfHolder(em, holder, now());
-      if (principal === undefined) {
-        throw new ApiError(401, 'link_over', 'this sign-in link was used already or has expired');
-      }
-      return signIn(request, reply, em, principal);
+      // One transaction: a sign-in that is refused does not use up the link.
+      const begun = await em.transactional(async (inner) => {
+        const holder = await redeemSignInLink(inner, code, now());
+        const principal = holder === undefined ? undefined : await principalOfHolder(inner, holder, now());
+        if (principal === undefined) {
+          throw new ApiError(401, 'link_over', 'this sign-in link was used already or has expired');
+        }
+        return sessions.begin(inner, request, [principal], now());
+      });
+      return signedIn(reply, em, begun);
     });
   });
   app.delete<{ Params: { accountId: string }; Querystring: { everywhere?: unknown } }>(

@@ -4,6 +4,7 @@ import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { AnotherControlPlane, TestControlPlane } from '../testing/test-control-plane.ts';
 import { signInLinkCommand } from '../users/commands.ts';
 import { sessionsOfHolderMax } from './live-sessions.ts';
+import { sessionAccountsMax } from './session-cookie.ts';
 
 let plane: TestControlPlane;
 let other: AnotherControlPlane;
@@ -220,6 +221,17 @@ test('sign-in link: works only for a key of the account, for a caller that may c
     ]);
   const late = await send('POST', '/session/redeem', { body: { code: body.code }, headers: fromConsole });
   expect(late.status).toBe(401);
+});
+
+test('sign-in link: a browser that is signed in to the maximum of accounts is refused, and the link still works', async () => {
+  let cookie = '';
+  for (let count = 0; count < sessionAccountsMax; count += 1)
+    cookie = cookieOf(await signIn((await plane.newAccount()).key, { cookie }));
+  const { body } = await client.post('/sign-in-links', { key: client.key });
+  const redeem = async (headers: object): Promise<number> =>
+    (await send('POST', '/session/redeem', { body: { code: body.code }, headers: { ...fromConsole, ...headers } }))
+      .status;
+  expect([await redeem({ cookie }), await redeem({}), await redeem({})]).toEqual([400, 200, 401]);
 });
 
 type User = { readonly id: string; readonly cookie: string; readonly email: string };
