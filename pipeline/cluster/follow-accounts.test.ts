@@ -15,7 +15,7 @@ test('follow accounts: delivers: only to destinations that are live and enabled'
   const value = encodeAccountConfig(accountConfig('account-1', { destinations }));
   const bucket: Pick<Bucket, 'watch'> = {
     watch: async ({ onEntry, onReady }) => {
-      onEntry({ key: accountKey('account-1'), value, revision: 1 });
+      onEntry({ key: accountKey('account-1'), value, revision: 1, storedAtMs: 0 });
       onReady?.();
       return { stop: () => undefined, stopped: Promise.resolve() };
     },

@@ -192,7 +192,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     'experiments/assignment': ['publishing'],
     health: ['publishing'],
     keys: [],
-    'log-search': ['destinations', 'events', 'publishing', 'versions'],
+    'log-search': ['destinations', 'events', 'health', 'publishing', 'versions'],
     operate: ['health', 'publishing', 'versions'],
     publishing: [],
     quarantine: [],
