@@ -20,6 +20,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { lockAccount } from '../draft/edit-entities.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
+import { keepApprovals } from '../versions/approvals.ts';
 import {
   holdsSealedOtherwise,
   isSealedOtherwise,
@@ -45,15 +46,18 @@ export type ResealOptions = {
 /**
  * Reseals values that were sealed with another key than the current one: secrets of destinations and sources in drafts
  * and versions, source keys, keys of accounts, and the identifiers in open erasures. Each account is one transaction
- * that excludes edits of the account, so its draft never comes to differ from its version. An interrupted run resumes
- * where it stopped. The account's live version is published again.
+ * that excludes edits of the account, so its draft never comes to differ from its version. Approvals stay valid. An
+ * interrupted run resumes where it stopped. The account's live version is published again.
  */
 export async function resealSecrets(options: ResealOptions): Promise<Resealed> {
   const { storage, onAccount } = options;
   const total = { destinations: 0, sources: 0, versions: 0, sourceKeys: 0, erasures: 0, accountKeys: 0, unopened: 0 };
   const accounts = await storage.fork().execute<{ id: string }[]>('select id from accounts order by created_at, id');
   for (const { id } of accounts) {
-    const resealed = await storage.fork().transactional((em) => resealAccount(em, options, id));
+    const resealed = await storage.fork().transactional(async (em) => {
+      await lockAccount(em, id);
+      return keepApprovals(em, id, () => resealAccount(em, options, id));
+    });
     if (Object.values(resealed).every((count) => count === 0)) continue;
     for (const what of Object.keys(total) as (keyof typeof total)[]) total[what] += resealed[what];
     onAccount(id, resealed);
@@ -63,7 +67,6 @@ export async function resealSecrets(options: ResealOptions): Promise<Resealed> {
 
 async function resealAccount(em: EntityManager, options: ResealOptions, accountId: string): Promise<Resealed> {
   const { now } = options;
-  await lockAccount(em, accountId);
   const sealing = createResealing(options, accountId);
   const keys = await resealRows(em, sealing, {
     select: 'select id, source_id, test, sealed_key as sealed from source_keys where account_id = ?',

@@ -135,6 +135,25 @@ test('reseal: all secrets are sealed with the new key, read as before, and are p
   await reseal(plane.env.SECRETS_KEY, next);
 });
 
+test('reseal: a version stays approved', async () => {
+  const { client, id } = await filled();
+  const approver = await plane.newKey(client, ['version:approve', 'version:find', 'version:list']);
+  await client.patch('/account', { requiresApproval: true });
+  const { body: version } = await client.post('/versions');
+  await client.post(`/versions/${version.id}/request-approval`);
+  expect((await approver.post(`/versions/${version.id}/approve`)).body.status).toBe('approved');
+  await reseal(next, plane.env.SECRETS_KEY);
+  expect((await client.get('/approvals')).body.entities).toMatchObject([{ status: 'approved', voidBecause: null }]);
+  await reseal(plane.env.SECRETS_KEY, next);
+  expect((await client.post(`/versions/${version.id}/publish`)).status).toBe(200);
+  // A request that was void stays void.
+  await client.post(`/versions/${(await client.post('/versions')).body.id}/request-approval`);
+  await client.patch(`/destinations/${id}`, { name: 'changed since' });
+  await reseal(next, plane.env.SECRETS_KEY);
+  expect((await client.get('/approvals')).body.entities[0]).toMatchObject({ status: 'void' });
+  await reseal(plane.env.SECRETS_KEY, next);
+});
+
 test('reseal: identifiers of an erased visitor that are deleted meanwhile stay deleted', async () => {
   const { client } = await filled();
   const claim = { userId: 'ann', externalIds: [], emails: [], anonymousId: undefined };

@@ -64,6 +64,27 @@ export async function readPresent(em: EntityManager, accountId: string): Promise
   };
 }
 
+/** Does work that seals the draft's secrets again and changes nothing else: open requests stay valid. */
+export async function keepApprovals<Result>(
+  em: EntityManager,
+  accountId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const open = await em.execute<unknown[]>('select 1 from approvals where account_id = ? and used_at is null limit 1', [
+    accountId,
+  ]);
+  if (open.length === 0) return work();
+  const { draftHash: before } = await readPresent(em, accountId);
+  const result = await work();
+  const { draftHash } = await readPresent(em, accountId);
+  await em.execute('update approvals set draft_hash = ? where account_id = ? and used_at is null and draft_hash = ?', [
+    draftHash,
+    accountId,
+    before,
+  ]);
+  return result;
+}
+
 /** Requests approval of the version, in place of an earlier request. Throws a 409 for the live version. */
 export async function requestApproval(
   { em, principal, now }: Editing,

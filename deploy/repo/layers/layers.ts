@@ -197,7 +197,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     publishing: [],
     quarantine: [],
     replays: ['destinations', 'publishing'],
-    rotation: ['publishing'],
+    rotation: ['publishing', 'versions'],
     rules: ['collections', 'events', 'keys', 'versions'],
     sessions: ['keys'],
     'single-sign-on': ['keys', 'sessions', 'users'],
