@@ -60,7 +60,8 @@ const variables = {
       '`label` (of the button), `scope` (`openid email profile`), `accountId` (which account, if there are several), ' +
       '`trustsEmail` (`true` for a provider that sends no `email_verified` and whose users cannot choose their address), ' +
       '`roles` (a list of `{claim, value, role}`, applied at each sign-in, and of `{emailDomain, role}`, applied ' +
-      'like `defaultRole` to new users only; without a role, only invited users can sign in)',
+      'like `defaultRole` to new users only; without a role, only invited users can sign in). Users whose claims fit no ' +
+      'rule keep their role. A last rule with the claim `aud` and the value of `clientId` fits all, and takes roles back',
     { problems: signInProblems },
   ),
 };

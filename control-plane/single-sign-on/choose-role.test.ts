@@ -12,6 +12,10 @@ test('roles of single sign-on: the first matching claim decides, then the domain
   expect(roleOfClaims(rules, { groups: ['b', 'a'] })).toBe('admin');
   expect(roleOfClaims(rules, { groups: 'b' })).toBe('editor');
   expect(roleOfClaims(rules, { groups: { a: true }, constructor: 'a' })).toBeUndefined();
+  // Every ID token names the client, so a last rule for it fits all others.
+  const last: RoleRule = { claim: 'aud', value: 'sluice', role: 'viewer' };
+  expect(roleOfClaims({ roles: [...roles, last] }, { aud: ['sluice'], groups: ['b'] })).toBe('editor');
+  expect(roleOfClaims({ roles: [...roles, last] }, { aud: ['sluice'] })).toBe('viewer');
   expect(roleOfNewcomer(rules, {}, 'x@example.com')).toBe('publisher');
   expect(roleOfNewcomer(rules, {}, 'x@sub.example.com')).toBe('viewer');
   expect(roleOfNewcomer({}, {}, 'x@example.com')).toBeUndefined();
