@@ -23,6 +23,7 @@ const usualScope = 'openid email profile';
 
 export function createOpenIdLogin(settings: SingleSignOnSettings): OpenIdLogin {
   const { issuer, clientId, clientSecret, consoleUrl, scope = usualScope } = settings;
+  const needed = ['email', ...(settings.roles ?? []).flatMap(({ claim }) => claim ?? [])];
   const callback = new URL(callbackPath, consoleUrl).href;
   let discovered: Promise<client.Configuration> | undefined;
   const discover = (): Promise<client.Configuration> => {
@@ -65,7 +66,9 @@ export function createOpenIdLogin(settings: SingleSignOnSettings): OpenIdLogin {
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the provider sent no ID token');
-      if (claims['email'] !== undefined || config.serverMetadata().userinfo_endpoint === undefined) return claims;
+      // Providers may leave claims, such as groups, to the userinfo endpoint even if the ID token has the address.
+      if (needed.every((name) => claims[name] !== undefined) || config.serverMetadata().userinfo_endpoint === undefined)
+        return claims;
       return { ...(await client.fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims };
     },
   };

@@ -9,6 +9,8 @@ export type Person = { readonly sub: string } & Readonly<Record<string, unknown>
 export type OpenIdProvider = {
   readonly issuer: string;
   person: Person;
+  /** The claims about `person` that the ID token has, besides `sub`; the userinfo endpoint returns all. */
+  inIdToken: readonly string[];
   stop(): Promise<void>;
 };
 
@@ -22,6 +24,7 @@ export async function startOpenIdProvider(callback: string): Promise<OpenIdProvi
   const started = {
     issuer,
     person: { sub: 'none yet' } as Person,
+    inIdToken: [] as readonly string[],
     stop: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -38,7 +41,7 @@ export async function startOpenIdProvider(callback: string): Promise<OpenIdProvi
         response_types: ['code'],
       },
     ],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
+    claims: { openid: ['sub', 'email', 'email_verified'], email: ['email', 'email_verified'], groups: ['groups'] },
     scopes: ['openid', 'email', 'groups'],
     cookies: { keys: ['test'] },
     ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600 },
@@ -47,7 +50,11 @@ export async function startOpenIdProvider(callback: string): Promise<OpenIdProvi
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, id) => ({
       accountId: id,
-      claims: () => ({ ...started.person, sub: id }),
+      claims(use) {
+        const all = Object.entries(started.person);
+        const shown = use === 'id_token' ? all.filter(([name]) => started.inIdToken.includes(name)) : all;
+        return { ...Object.fromEntries(shown), sub: id };
+      },
     }),
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
