@@ -14,7 +14,9 @@ import type { LifecycleAction } from '../experiments/take-step.ts';
 import { takeStep } from '../experiments/take-step.ts';
 import { publishing } from '../publishing/publishing-service.ts';
 import { composeSnapshot } from '../versions/create-version.ts';
+import type { BacklogLeft } from '../versions/backlogs-left.ts';
 import { diffSnapshots } from '../versions/diff.ts';
+import { backlogs, force, leaveBacklogsOfDraft, recordLeft } from '../versions/leave-backlogs.ts';
 import { publishDraft } from '../versions/publish-draft.ts';
 import { liveContent } from '../versions/version-store.ts';
 import { experimentReply } from './experiment-view.ts';
@@ -34,7 +36,7 @@ const reply = Type.Object({
 const published =
   'is published at once with all other changes of the draft, unless the body disables publishing. No other scope is needed to publish';
 
-const uses = { publishing };
+const uses = { publishing, ...backlogs };
 
 /**
  * Lifecycle steps of an experiment. Each step also publishes its change, because the library has no separate operation
@@ -61,7 +63,6 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
       if (rolloutVariantId !== undefined) await refuseControl(editing, id, rolloutVariantId);
       await takeStep(editing, id, action);
       if (winnerVariantId !== undefined) await declareWinner(editing, id, winnerVariantId);
-      return true;
     },
   }),
   lifecycleEndpoint({
@@ -74,7 +75,6 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
       await requireCompleted(editing, id);
       await refuseControl(editing, id, chosen);
       await takeStep(editing, id, { kind: 'rollout', variantId: chosen });
-      return true;
     },
   }),
   lifecycleEndpoint({
@@ -86,7 +86,6 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
       const { rolloutVariantId } = await requireCompleted(editing, id);
       if (rolloutVariantId === null) throw conflict('the experiment has no variant rolled out');
       await takeStep(editing, id, { kind: 'stop' });
-      return true;
     },
   }),
   defineEndpoint({
@@ -115,8 +114,10 @@ type Lifecycle<Fields extends TProperties> = {
   readonly scope: 'experiment:start' | 'experiment:stop';
   readonly summary: string;
   readonly fields: Fields;
-  /** Changes the draft, and returns whether the change must be published. */
-  take(editing: Editing, id: string, body: Static<ReturnType<typeof Type.Object<Fields>>>): Promise<boolean>;
+  /** The field of the body with which the step is not published, if it is false. */
+  readonly option?: string;
+  /** Changes the draft. */
+  take(editing: Editing, id: string, body: Static<ReturnType<typeof Type.Object<Fields>>>): Promise<void>;
 };
 
 function stepEndpoint(
@@ -129,10 +130,10 @@ function stepEndpoint(
     kind,
     scope,
     summary,
+    option,
     fields: { [option]: Type.Optional(Type.Boolean({ default: true })) },
-    async take(editing, id, body: Readonly<Record<string, unknown>>) {
+    async take(editing, id) {
       await takeStep(editing, id, { kind });
-      return body[option] !== false;
     },
   });
 }
@@ -142,9 +143,10 @@ function lifecycleEndpoint<Fields extends TProperties>({
   scope,
   summary,
   fields,
+  option,
   take,
 }: Lifecycle<Fields>): Endpoint {
-  const body: TObject = Type.Object(fields, { additionalProperties: false });
+  const body: TObject = Type.Object({ ...fields, force }, { additionalProperties: false });
   const words = kind.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return defineEndpoint({
     method: 'POST',
@@ -152,6 +154,7 @@ function lifecycleEndpoint<Fields extends TProperties>({
     scope,
     id: `library${words.join('')}Experiment`,
     uses,
+    isCostly: true,
     tag: 'Experiments',
     summary,
     body,
@@ -159,9 +162,13 @@ function lifecycleEndpoint<Fields extends TProperties>({
     reply,
     async handle({ params, body: given, principal }, services) {
       const { id } = params;
+      const asked = given as Readonly<Record<string, unknown>>;
+      const toPublish = option === undefined || asked[option] !== false;
+      const isForced = asked['force'] === true;
+      const left = toPublish ? await leaveBacklogsOfDraft(services, principal.accountId, isForced, {}) : [];
       const { outboxId, ...answer } = await edit(services, principal, async (editing) => {
-        const toPublish = await take(editing, id, given as Parameters<typeof take>[2]);
-        return settle(editing, id, toPublish, services);
+        await take(editing, id, given as Parameters<typeof take>[2]);
+        return settle(editing, id, { toPublish, left }, services);
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return answer;
@@ -173,19 +180,19 @@ function lifecycleEndpoint<Fields extends TProperties>({
 async function settle(
   editing: Editing,
   id: string,
-  toPublish: boolean,
+  { toPublish, left }: { readonly toPublish: boolean; readonly left: readonly BacklogLeft[] },
   { secretBox, publishing }: CoreServices & ServiceValues<typeof uses>,
 ) {
   const { em, principal } = editing;
   await em.flush();
   const changes = await countChanges(editing);
   const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
-  const outboxId = toPublish && changes > 0 ? (await publishDraft(editing, {}, limits)).outboxId : undefined;
-  const left = toPublish ? 0 : changes;
+  const published = toPublish && changes > 0 ? await publishDraft(editing, {}, limits) : undefined;
+  if (published !== undefined) recordLeft(editing, published.version.id, left);
   const row = await requireEntity(em, principal.accountId, 'experiments', id);
   return {
-    outboxId,
-    publishStatus: left === 0 ? 'published' : 'pending_publish',
+    outboxId: published?.outboxId,
+    publishStatus: toPublish || changes === 0 ? 'published' : 'pending_publish',
     concurrentVersionChanges: changes,
     experiment: await showExperiment(em, row),
   };

@@ -1,15 +1,9 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import type { Snapshot } from '../../shared/collections/registry.ts';
-import type { CoreServices } from '../api/define-endpoint.ts';
-import type { ServiceValues } from '../api/services.ts';
 import { publishesOnCreate } from '../account/endpoints.ts';
 import { badRequest, forbidden } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
-import type { Editing } from '../draft/edit-entities.ts';
-import { loadDraft } from '../draft/entity-store.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { hasScope } from '../keys/scopes.ts';
 import { publishing, leases } from '../publishing/publishing-service.ts';
@@ -17,32 +11,18 @@ import { quarantine } from '../quarantine/quarantine-service.ts';
 import { applyAndRelease, rulesToRelease } from './release-held.ts';
 import { logFigures } from '../health/log-figures.ts';
 import { allowlistFields } from './allowlist-fields.ts';
-import { composeSnapshot, createVersion } from './create-version.ts';
+import { createVersion } from './create-version.ts';
 import type { VersionRequest } from './create-version.ts';
 import { takeOutOfDraft } from './undo-changes.ts';
 import { undoReply, versionName, versionNotes, versionReply, viewVersion } from './version-view.ts';
-import { backlogLeft, findBacklogsLeft, refusalFor, backlogAgeMs, guardsBacklogs } from './backlogs-left.ts';
+import { backlogAgeMs, backlogLeft, findBacklogsLeft } from './backlogs-left.ts';
+import { backlogs, force, leaveBacklogsOfDraft, leaveBacklogsOfVersion, recordLeft } from './leave-backlogs.ts';
 import { publishDraft } from './publish-draft.ts';
 import { publishVersion } from './publish-version.ts';
 import { readRollout, rolloutReply } from './read-rollout.ts';
-import { liveContent, resolveSnapshot, versionContent, requireVersion } from './version-store.ts';
-import type { BacklogLeft } from './backlogs-left.ts';
+import { liveContent, resolveSnapshot, requireVersion } from './version-store.ts';
 
 const allowlists = allowlistFields(({ allowlisted }) => allowlisted);
-
-/** Services for the check that a publish leaves no events unsent. */
-const backlogs = { logFigures, backlogAgeMs, guardsBacklogs };
-
-const force = Type.Optional(
-  nullable(
-    Type.Boolean({
-      description:
-        'Publish although events wait for a destination that the version removes or disables. Without it, the reply is a 409 ' +
-        'that lists the waiting events. They are not sent; they stay in the log until its retention ends, and a ' +
-        'replay from `unsentSince` sends them once the destination is live again.',
-    }),
-  ),
-);
 
 const releaseQuarantine = Type.Optional(
   nullable(
@@ -137,9 +117,7 @@ export const publishEndpoints = [
       if (toRelease.length > 0 && !toPublish) throw badRequest('releaseQuarantine needs publish: true');
       const left = !toPublish
         ? []
-        : await leaveBacklogs(services, principal.accountId, isForced === true, async (live) =>
-            composeSnapshot(live, await loadDraft(storage.fork(), principal.accountId, 'destinations'), request),
-          );
+        : await leaveBacklogsOfDraft(services, principal.accountId, isForced === true, request);
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
         if (toPublish) {
           const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
@@ -169,16 +147,11 @@ export const publishEndpoints = [
     bodyOptional: true,
     reply: publishedReply,
     async handle({ params, body, principal }, services) {
-      const { publishing, storage } = services;
+      const { publishing } = services;
       const { accountId } = principal;
       const { id } = params;
       const toRelease = rulesToRelease(principal, body.releaseQuarantine);
-      const left = await leaveBacklogs(
-        services,
-        accountId,
-        body.force === true,
-        async (live) => (await versionContent(storage.fork(), accountId, id, 'destinations')) ?? live,
-      );
+      const left = await leaveBacklogsOfVersion(services, accountId, body.force === true, id);
       const { version, outboxId, draftReverted } = await edit(services, principal, async (editing) => {
         const before = body.revertDraft === true ? await liveContent(editing.em, accountId) : undefined;
         const published = await publishVersion(editing, id, publishing.documentBytesMax());
@@ -229,30 +202,3 @@ export const publishEndpoints = [
     },
   }),
 ];
-
-/**
- * The events that wait for destinations to which `next` no longer sends. Throws a 409 if there are any and `force` is
- * not set. Called before the transaction, because the log may respond slowly.
- */
-async function leaveBacklogs(
-  services: CoreServices & ServiceValues<typeof backlogs>,
-  accountId: string,
-  isForced: boolean,
-  next: (live: Snapshot) => Promise<Snapshot>,
-): Promise<BacklogLeft[]> {
-  const live = await liveContent(services.storage.fork(), accountId, 'destinations');
-  const isGuarded = services.guardsBacklogs && !isForced;
-  const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
-    // With force, or without the guard, the publish goes on even if the log cannot be reached.
-    if (isGuarded) throw error;
-    return [];
-  });
-  const refusal = isGuarded ? refusalFor(found) : undefined;
-  if (refusal !== undefined) throw refusal;
-  return found.filter(({ unsentSince }) => unsentSince !== null);
-}
-
-function recordLeft({ em, principal, now }: Editing, versionId: string, left: readonly BacklogLeft[]): void {
-  if (left.length === 0) return;
-  recordAudit(em, principal, { action: 'version.leave-backlogs', entityId: versionId, details: { left } }, now);
-}

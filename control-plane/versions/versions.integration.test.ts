@@ -24,6 +24,15 @@ const draftDiff = async (client: Client): Promise<{ count: number; differences: 
 const statusOf = async (client: Client, collection: string, id: string): Promise<string | null> =>
   (await client.get(`/versions/draft/status?collection=${collection}&entityId=${id}`)).body.status;
 
+async function startable(client: Client): Promise<string> {
+  const { body } = await client.post('/collections/experiments', { name: 'E', key: 'e' });
+  const add = (variant: object) =>
+    client.post('/collections/experimentVariants', { experimentId: body.id, ...variant });
+  await add({ name: 'a', isControl: true });
+  await add({ name: 'b', weight: 50 });
+  return body.id as string;
+}
+
 test('versions: every field is there, null where it has no value yet', async () => {
   const client = await plane.newAccount();
   const { body: version } = await client.post('/versions');
@@ -367,6 +376,13 @@ test('publish: a version that would leave events waiting is refused unless force
   expect(refused.body.details).toContain('1 messages wait');
   const { body: version } = await client.post('/versions');
   expect((await client.post(`/versions/${version.id}/publish`)).status).toBe(409);
+  const asLibrary = (path: string, body: object = {}) =>
+    client.call('POST', path, { headers: { 'x-stainless-lang': 'js' }, body });
+  const experiment = await startable(client);
+  for (const path of ['/versions', `/versions/${version.id}/publish`, `/experiments/${experiment}/start`])
+    expect(await asLibrary(path)).toMatchObject({ status: 409, body: { error: expect.stringContaining('force') } });
+  const unpublished = await asLibrary(`/experiments/${experiment}/start`, { publishAfterStart: false });
+  expect(unpublished.body.publishStatus).toBe('pending_publish');
   const forced = await client.post(`/versions/${version.id}/publish`, { force: true });
   expect(forced.body.backlogsLeft).toMatchObject([{ destinationId: id, waitingFrames: 1 }]);
   expect(Date.parse(forced.body.backlogsLeft[0].unsentSince)).toBeLessThanOrEqual(Date.now());
@@ -377,6 +393,8 @@ test('publish: a version that would leave events waiting is refused unless force
   });
   expect((await client.get(`/versions/${first.id}/rollout`)).body.isLive).toBe(false);
   expect((await client.post(`/versions/${first.id}/publish`)).status).toBe(200);
+  expect((await asLibrary(`/experiments/${experiment}/pause`, { force: true })).body.publishStatus).toBe('published');
+  expect((await client.get('/audit?action=version.leave-backlogs')).body.entities).toHaveLength(2);
 });
 
 test('publish: a tag manager that pages could not run is refused, and the answer says what is wrong with it', async () => {
@@ -439,9 +457,7 @@ test('approval: no way of publishing avoids an approval, its author cannot appro
   const second = await plane.newKey(client, ['version:approve', 'version:find', 'version:list']);
   await client.patch('/account', { requiresApproval: true });
   const id = await addDestination(client, 'second');
-  const { body: experiment } = await client.post('/collections/experiments', { name: 'E', key: 'e' });
-  await client.post('/collections/experimentVariants', { experimentId: experiment.id, name: 'a', isControl: true });
-  await client.post('/collections/experimentVariants', { experimentId: experiment.id, name: 'b', weight: 50 });
+  const experiment = await startable(client);
   const { body: two } = await client.post('/versions', { name: 'two' });
   const library = { headers: { 'x-stainless-lang': 'js' }, body: {} };
   const refused = [
@@ -449,7 +465,7 @@ test('approval: no way of publishing avoids an approval, its author cannot appro
     await client.post(`/versions/${two.id}/publish`, { force: true }),
     await client.call('POST', '/versions', library),
     await client.call('POST', `/versions/${two.id}/publish`, library),
-    await client.call('POST', `/experiments/${experiment.id}/start`, library),
+    await client.call('POST', `/experiments/${experiment}/start`, library),
   ];
   expect(refused.map(({ status, body }) => [status, String(body.error).slice(0, 44)])).toEqual(
     refused.map(() => [409, 'this account publishes approved versions onl']),
