@@ -37,11 +37,11 @@ async function follow(baseUrl: string, path: string, headers: Headers): Promise<
   let isOpen = true;
   const readAll = async (): Promise<void> => {
     for (let next = await reader.read(); !next.done;) next = await reader.read();
-    isOpen = false;
   };
-  const ended = readAll();
-  // `ended` rejects if the test ends while the stream is still open, because the test then aborts the stream.
-  ended.catch(() => undefined);
+  // A stream that ends with its credentials is cut off, which rejects the read.
+  const ended = readAll()
+    .catch(() => undefined)
+    .then(() => void (isOpen = false));
   return { ended, isOpen: () => isOpen };
 }
 

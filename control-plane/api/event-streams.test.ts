@@ -63,11 +63,28 @@ test('event streams: a requested check covers one account, and a stream ended by
   const stream = streams.open(ending('a'), feed);
   let text = '';
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await vi.waitFor(() => expect(text).not.toBe(''));
   await streams.recheck('a');
   push('late');
   await vi.waitFor(() => expect(streams.openCount).toBe(1));
   expect([checked, text]).toEqual([['a'], 'retry: 2000\n\n']);
   streams.stop();
+});
+
+test('event streams: values that a reader has not read are not delivered once its key is no longer valid', async () => {
+  const streams = streamsOf();
+  const feed: Feed = {
+    subscribe(push) {
+      push('unread');
+      return () => undefined;
+    },
+  };
+  const stream = streams.open({ accountId: 'a', isValid: async () => false }, feed);
+  await streams.recheck('a');
+  let text = '';
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await vi.waitFor(() => expect(streams.openCount).toBe(0));
+  expect(text).toBe('');
 });
 
 test('event streams: if all streams are taken, the account with the most streams makes room for an account with fewer', async () => {

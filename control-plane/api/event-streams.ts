@@ -20,8 +20,8 @@ export type EventStreams = {
    */
   open(reader: StreamReader, feed: Feed): Readable;
   /**
-   * Checks all readers of an account now. Once it resolves, readers whose credentials are no longer valid receive
-   * nothing more.
+   * Checks all readers of an account in this process now. Once it resolves, readers whose credentials are no longer
+   * valid receive nothing more. Other processes check at the next keep-alive.
    */
   recheck(accountId: string): Promise<void>;
   readonly openCount: number;
@@ -105,12 +105,13 @@ export function createEventStreams({
         isChecking = true;
         const holds = await isValid().catch(() => false);
         isChecking = false;
-        if (!holds) stream.end();
+        // Unlike `end`, this discards what the reader has not read yet.
+        if (!holds) stream.destroy();
       };
       const keepAlive = setInterval(() => {
         write(': still here\n\n');
         // A check that is still running counts as failed: the reader reconnects and is checked again.
-        if (isChecking) stream.end();
+        if (isChecking) stream.destroy();
         else void check();
       }, keepAliveMs);
       opened.set(stream, { accountId, check });

@@ -114,7 +114,8 @@ export const keyEndpoints = [
     id: 'revokeKey',
     uses: { recheckStreams },
     tag: 'API keys',
-    summary: 'Revoke an API key, which takes effect at once',
+    summary:
+      'Revoke an API key. Requests with it are refused at once; its open live views end at their next keep-alive, at the latest',
     reply: keyReply,
     async handle({ params, principal }, services) {
       const revoked = await edit(services, principal, async ({ em, now }) => {
