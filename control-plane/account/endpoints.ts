@@ -12,6 +12,7 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import { changeSchema, changedFields } from '../api/returned-fields.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
+import { recheckStreams } from '../keys/endpoints.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import { publishing } from '../publishing/publishing-service.ts';
 import { changeIdentity, identityChange } from './identity-fields.ts';
@@ -25,7 +26,7 @@ const publishOnCreate = Type.Boolean({
 const masksPersonalData = Type.Boolean({
   description:
     'Whether keys without the scope pii:read see only the shape of the values of visitors and events, and cannot search ' +
-    'visitors by a value. Not versioned: a change takes effect immediately.',
+    'visitors by a value. Not versioned: a change takes effect immediately, for open live views at their next keep-alive, at the latest.',
 });
 
 const approvalNeeded = Type.Boolean({
@@ -73,7 +74,7 @@ export const accountEndpoints = [
     path: '/rest/v1/account',
     scope: 'account:update',
     id: 'updateAccount',
-    uses: { publishing },
+    uses: { publishing, recheckStreams },
     tag: 'Account',
     summary:
       'Change the settings of the account. Settings that concern events take effect at once: the answer is sent when every process ' +
@@ -81,7 +82,7 @@ export const accountEndpoints = [
     body: changeSchema(changeFields, reply),
     reply,
     async handle({ body, principal }, services) {
-      const { account, outboxId } = await edit(services, principal, async ({ em, now }) => {
+      const { account, outboxId, fields } = await edit(services, principal, async ({ em, now }) => {
         const row = await findAccount(em, principal.accountId);
         const changed = changedFields(changeFields, body, view(row));
         const fields: string[] = [];
@@ -115,8 +116,9 @@ export const accountEndpoints = [
         };
         // The outbox wakes the publisher, which reads what this transaction commits.
         const outboxId = isPushed ? await addToOutbox(em, principal.accountId, now, check) : undefined;
-        return { account: view(row), outboxId };
+        return { account: view(row), outboxId, fields };
       });
+      if (fields.includes('masksPersonalData')) await services.recheckStreams(principal.accountId);
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return account;
     },

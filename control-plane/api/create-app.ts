@@ -183,8 +183,9 @@ function addEndpoint(
       if (found === undefined) throw unauthorized();
       const { principal, admitted } = found;
       const showsValues = endpoint.personal.length > 0 || endpoint.comparesPersonal !== comparesNothing;
-      const mayMask = showsValues && !hasScope(principal.scopes, 'pii:read');
-      const isMasked = mayMask && (await masksPersonalData(principal.accountId));
+      const mustMask = async ({ scopes, accountId }: Principal): Promise<boolean> =>
+        showsValues && !hasScope(scopes, 'pii:read') && (await masksPersonalData(accountId));
+      const isMasked = await mustMask(principal);
       if (isMasked && endpoint.comparesPersonal(request.query as Record<string, unknown>, request.body))
         throw forbidden('pii:read', principal.kind);
       const grantedBy = endpoint.scope === undefined ? undefined : grantingScope(principal.scopes, endpoint.scope);
@@ -213,7 +214,8 @@ function addEndpoint(
           accountId: principal.accountId,
           async isValid() {
             const again = await authenticateAgain(request.raw);
-            return again !== undefined && scopes.every((scope) => hasScope(again.scopes, scope));
+            if (again === undefined || !scopes.every((scope) => hasScope(again.scopes, scope))) return false;
+            return isMasked || !(await mustMask(again));
           },
         };
         return (

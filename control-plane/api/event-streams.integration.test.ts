@@ -3,6 +3,7 @@ import { endpoints } from '../endpoints.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { AnotherControlPlane, TestControlPlane } from '../testing/test-control-plane.ts';
+import { comparesNothing } from './define-endpoint.ts';
 
 let plane: TestControlPlane;
 /** Another control plane on the same database, which checks the keys of its streams every second. */
@@ -82,6 +83,24 @@ test('live streams: when a key is revoked its streams end, and the streams of ot
   expect((await client.delete(`/keys/${revoked.keyId}`)).status).toBe(200);
   await allEnded(ends);
   expect([ends.length > 0, openOf(stays)]).toEqual([true, stays.length]);
+});
+
+test('live streams: when an account begins to mask, views that show values end, and others stay open', async () => {
+  const account = await plane.newAccount();
+  const shows = endpoints.filter(
+    (one) => one.streams && (one.personal.length > 0 || one.comparesPersonal !== comparesNothing),
+  );
+  const showing = shows.map(({ path }) => `${path}${queries[path] ?? ''}`);
+  const narrow = await plane.newKey(account, everyScope);
+  const [ends, stays] = [new Map<string, Stream>(), await followAll(plane.baseUrl, bearer(account))];
+  for (const path of streaming) ends.set(path, await follow(plane.baseUrl, path, bearer(narrow)));
+  expect((await account.patch('/account', { masksPersonalData: true })).status).toBe(200);
+  for (const path of showing) await ends.get(path)?.ended;
+  expect(showing.length).toBeGreaterThan(0);
+  expect([...ends].filter(([, one]) => one.isOpen()).map(([path]) => path)).toEqual(
+    streaming.filter((path) => !showing.includes(path)),
+  );
+  expect(openOf(stays)).toBe(stays.length);
 });
 
 test('live streams: a sign-out ends the streams of its browser, but not those of another browser with the same key', async () => {

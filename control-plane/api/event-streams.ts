@@ -32,7 +32,8 @@ export type EventStreams = {
 export type StreamReader = {
   readonly accountId: string;
   /**
-   * Whether the key and the session with which the stream was opened still allow it. A rejection ends the stream too.
+   * Whether the key and the session with which the stream was opened still allow it, as it is: masked or not. A
+   * rejection ends the stream too.
    */
   isValid(): Promise<boolean>;
 };

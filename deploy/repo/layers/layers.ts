@@ -179,7 +179,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
  */
 export const features: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'control-plane': {
-    account: ['publishing'],
+    account: ['keys', 'publishing'],
     activity: ['health', 'publishing', 'sources', 'tracking-plan', 'versions'],
     bootstrap: ['account', 'destinations', 'keys', 'sources', 'versions'],
     collections: ['keys'],
