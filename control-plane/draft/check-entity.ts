@@ -47,7 +47,7 @@ const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => read
 };
 
 const regionProblem =
-  'must be EU, EEA or the ISO 3166 code of a country, such as DE, US-CA, or GB for the United Kingdom: others cover nobody';
+  'must be EU, EEA or the ISO 3166 code of a country, such as DE, US-CA, or GB for the United Kingdom: others cover no visitor';
 
 /** Throws a 400 for values that fit the schema of their collection but cannot be used. */
 export function refuseUnusable({ name }: AnyCollection, body: JsonObject): void {

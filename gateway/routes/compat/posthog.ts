@@ -159,10 +159,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   }
 }
 
-/**
- * Whether a distinct_id is one that the library made up. Mobile libraries send no `$device_id`; posthog-js makes up
- * another distinct_id at a reset and keeps the `$device_id`. An identify names a person whatever it reports.
- */
+/** Whether the library made up a distinct_id: as posthog-js does at a reset, mobile libraries without a `$device_id`. */
 const isAnonymousId = (distinctId: string, properties: JsonObject): boolean =>
   distinctId === readId(properties, '$device_id') ||
   (properties['$is_identified'] === false && readId(properties, '$anon_distinct_id') === undefined);

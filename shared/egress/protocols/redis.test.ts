@@ -66,7 +66,7 @@ test.each([
 });
 
 test.each([
-  ['that nobody asked for', '+PONG\r\n$-1\r\n'],
+  ['without a command', '+PONG\r\n$-1\r\n'],
   ['of another protocol version', '>1\r\n$-1\r\n'],
   ['of a size beyond all bounds', '$9999999999\r\n'],
   ['that never ends', `+${'x'.repeat(100_000)}`],
