@@ -63,6 +63,7 @@ type OpenStream = { readonly accountId: string; check(): Promise<void> };
 
 /** A reader with more unread bytes is disconnected and reconnects: it would only receive outdated values. */
 const unreadBytesMax = 4 * 1024 ** 2;
+const unread = (stream: PassThrough): number => stream.writableLength + stream.readableLength;
 
 export function createEventStreams({
   streamsMax,
@@ -99,15 +100,17 @@ export function createEventStreams({
       const write = (text: string): void => {
         if (stream.writableEnded || stream.destroyed) return;
         stream.write(text);
-        if (stream.writableLength + stream.readableLength > unreadBytesMax) stream.destroy();
+        if (unread(stream) > unreadBytesMax) stream.destroy();
       };
       let isChecking = false;
       const check = async (): Promise<void> => {
         isChecking = true;
         const holds = await isValid().catch(() => false);
         isChecking = false;
-        // Unlike `end`, this discards what the reader has not read yet.
-        if (!holds) stream.destroy();
+        if (holds) return;
+        // A reader that has not read everything is cut off, because `end` would deliver the rest.
+        if (unread(stream) === 0) stream.end();
+        else stream.destroy();
       };
       const keepAlive = setInterval(() => {
         write(': still here\n\n');
