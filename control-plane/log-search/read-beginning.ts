@@ -1,5 +1,4 @@
-import { PositionError, decodePosition, positionKey } from '../../shared/contracts/destination-position.ts';
-import type { DestinationPosition } from '../../shared/contracts/destination-position.ts';
+import { findPosition, positionKey } from '../../shared/contracts/destination-position.ts';
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 
@@ -17,7 +16,7 @@ export async function readBeginning(
   { positions, replays }: Pick<Buckets, 'positions' | 'replays'>,
   destinationId: string,
 ): Promise<Beginning> {
-  const position = positionOf((await positions.get(positionKey(destinationId)))?.value);
+  const position = findPosition((await positions.get(positionKey(destinationId)))?.value);
   const jobs = await createReplayStore(replays).list(destinationId);
   return {
     sinceMs: position?.sinceMs,
@@ -25,14 +24,4 @@ export async function readBeginning(
     isReplayed: (storedAtMs) =>
       jobs.some(({ request }) => request.what === 'log' && storedAtMs >= request.fromMs && storedAtMs <= request.toMs),
   };
-}
-
-/** Undefined if there is none, or one that this build cannot read. */
-function positionOf(value: Uint8Array | undefined): DestinationPosition | undefined {
-  try {
-    return value && decodePosition(value);
-  } catch (error) {
-    if (error instanceof PositionError) return undefined;
-    throw error;
-  }
 }

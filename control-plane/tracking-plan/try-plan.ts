@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dataGovernanceEvents, dataGovernanceRules } from '../../shared/collections/data-governance.ts';
 import { readLiveCollections } from '../../shared/collections/read-live-collections.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
@@ -12,14 +11,11 @@ import { PlanError } from '../../shared/routing/values/plan-error.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { endedAtPlan } from '../events/recent-events.ts';
 import type { RecentEventRecord } from '../events/recent-events.ts';
+import { createTurns } from '../events/turns.ts';
 import { refuseManyExpressions } from '../versions/count-expressions.ts';
 
 const samplesMax = 5;
-/**
- * Limits of the work of one turn, after which other requests are handled, and of a whole trial. One unit takes a few
- * nanoseconds.
- */
-const unitsPerTurn = 500_000;
+/** Limit of the work of a whole trial. One unit takes a few nanoseconds. */
 const unitsMax = 50_000_000;
 
 export type TriedRule = {
@@ -103,7 +99,7 @@ export async function tryPlan(
   records: readonly RecentEventRecord[],
   trial: PlanTrial,
 ): Promise<void> {
-  let turnUnits = 0;
+  const takeTurn = createTurns();
   for (const record of records) {
     if (isSpent(trial)) return;
     if (endedAtPlan(record) || record.body['truncated'] === true) {
@@ -114,10 +110,7 @@ export async function tryPlan(
     const verdict = plan?.concerns(record.name) ? plan.judge(record.name, envelopeOf(accountId, record)) : undefined;
     addUp(trial, record, verdict);
     trial.units += verdict?.units ?? 0;
-    turnUnits += verdict?.units ?? 0;
-    if (turnUnits < unitsPerTurn) continue;
-    turnUnits = 0;
-    await nextTurn();
+    await takeTurn();
   }
 }
 

@@ -63,7 +63,7 @@ const isPosition = Compile(
   }),
 );
 
-export class PositionError extends Error {
+class PositionError extends Error {
   readonly code = 'position';
 }
 
@@ -76,10 +76,20 @@ export function encodePosition(position: DestinationPosition): Uint8Array {
   return encodeJson(position);
 }
 
-/** Throws PositionError for an entry that this build does not know: a position is never guessed. */
+/** Throws for an entry that this build does not know: a position is never guessed. */
 export function decodePosition(bytes: Uint8Array): DestinationPosition {
   const position = decodeJson(bytes);
   if (isPosition.Check(position)) return position;
   const { v } = (position ?? {}) as { readonly v?: unknown };
   throw new PositionError(`reading the position of a destination: ${refusedVersion(v, 1)}`);
+}
+
+/** The position of an entry; undefined if there is none, or one that this build cannot read. */
+export function findPosition(value: Uint8Array | undefined): DestinationPosition | undefined {
+  try {
+    return value && decodePosition(value);
+  } catch (error) {
+    if (error instanceof PositionError) return undefined;
+    throw error;
+  }
 }

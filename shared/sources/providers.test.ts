@@ -140,7 +140,7 @@ test('segment: an e-mail address among the properties of an event is not the vis
   expect(event?.email).toBeUndefined();
 });
 
-test('segment: consent and integrations are those of the message, also of an alias', () => {
+test('segment: an event has the consent and integrations of its message, even if the message is an alias', () => {
   const read = (message: object): unknown => findSourceKind('SegmentWebPlugin')?.readEvents(message)[0];
   const consent = { categoryPreferences: { Advertising: false } };
   const said = { context: { consent, traits: { email: 'x@y.test' } }, integrations: { All: false } };

@@ -58,7 +58,7 @@ export const upgradedAndBack = defineFault({
 });
 
 /**
- * Makes the events of the controlled destination wait for a retry, and those of another one dead letters. Returns that
+ * Makes events wait for a retry at the controlled destination, and become dead letters at a new one. Returns the new
  * one's id, and the number of events that the steady destination had taken before.
  */
 async function refuse(

@@ -138,8 +138,8 @@ test('published changes: each request is made by the version that is live, and e
   let whenNextArrives: (() => void) | undefined;
   let erased: ReadonlySet<string> = new Set();
   sink.answer((request) => {
-    // A quarter of the requests fail. Requests with one of three visitors fail until the next version is published. So
-    // each change finds events that wait for a retry, with later events of their visitors parked behind them.
+    // A quarter of the requests fail. Requests with one of three visitors fail until the next version is published, so
+    // that at each publication events are waiting for a retry, and later events of their visitors are parked.
     const isFailing = arrived.length % 4 === 3 || eventsOf(request).some(({ visitor }) => failing(live).has(visitor));
     const status = isFailing && live < versions.length ? 503 : 200;
     arrived.push({ live, erased, status });
@@ -163,7 +163,7 @@ test('published changes: each request is made by the version that is live, and e
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries, concurrency: connections * 2, sender });
 
   const someWait = (): Promise<void> =>
-    until('some events wait for a retry, with later ones parked behind them', () => {
+    until('events to wait for a retry, and later events of their visitors to be parked', () => {
       const { visitors_waiting: waiting = 0, events_parked: parked = 0 } = dispatcher.stats();
       const isReached = waiting > 0 && parked > 0;
       permit(isReached ? 0 : 10);

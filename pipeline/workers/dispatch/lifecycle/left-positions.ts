@@ -1,9 +1,4 @@
-import {
-  PositionError,
-  decodePosition,
-  destinationOfPosition,
-} from '../../../../shared/contracts/destination-position.ts';
-import type { DestinationPosition } from '../../../../shared/contracts/destination-position.ts';
+import { destinationOfPosition, findPosition } from '../../../../shared/contracts/destination-position.ts';
 import type { PlaceBuckets } from '../../worker/define-worker.ts';
 
 /** A destination that left a position, with its account. */
@@ -21,18 +16,9 @@ export async function leftPositions(
   for (const key of await positions.keys()) {
     const destinationId = destinationOfPosition(key);
     if (isLive(destinationId)) continue;
-    const position = readPosition((await positions.get(key))?.value);
+    const position = findPosition((await positions.get(key))?.value);
     if (position?.accountId === undefined || position.retired === true) continue;
     left.push({ destinationId, accountId: position.accountId });
   }
   return left;
-}
-
-function readPosition(value: Uint8Array | undefined): DestinationPosition | undefined {
-  try {
-    return value && decodePosition(value);
-  } catch (error) {
-    if (error instanceof PositionError) return undefined;
-    throw error;
-  }
 }
