@@ -171,8 +171,8 @@ test('references: events that were removed from EVENTS leave the stages in which
 test('references: retry records of an earlier build, which contain their events, are sent unchanged', async () => {
   const line = exactLine('old');
   const nowMs = Date.now();
-  const about = { v: 1, attempts: 1, firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore: 1, reason: 'status 503' };
-  const record = `${JSON.stringify(about).slice(0, -1)},"event":${line}}`;
+  const about = { v: 1, attempts: 1, firstAttemptAt: nowMs, lastAttemptAt: nowMs, reason: 'status 503' };
+  const record = `${JSON.stringify(about).slice(0, -1)},"event":${line},"notBefore":1}`;
   await publish(rig.connection, retrySubject(rig.destinationId, 0), frameOf([record]), {
     msgId: 'old',
     timeoutMs: 5_000,

@@ -58,11 +58,21 @@ test.each([
   [JSON.stringify({ v: 1, ...about, event: { visitor } }), 'lacks its event'],
   [JSON.stringify({ v: 1, ...about, event: { event: { id: 'e' }, visitor } }), 'lacks its event'],
   [JSON.stringify({ v: 1, ...about, event: { event: { received_at: 1 }, visitor } }), 'lacks its event'],
-  [JSON.stringify({ v: 1, event: { event, visitor }, ...about }), 'lacks its event'],
 ])('retry record: %s is refused', (text, why) => {
   expect(() => parseRetryRecord(text)).toThrow(FrameError);
   expect(() => parseRetryRecord(text)).toThrow(why);
 });
+
+test.each(['{"deep":[{"a":"}\\""}]}', '{}', '{"long":12345678901234567890}'])(
+  'retry record: the event of an earlier build, which wrote the time of the next attempt after it, is kept unchanged: %s',
+  (properties) => {
+    const line = `{"v":1,"event":{"id":"e","received_at":7,"event_properties":${properties}},"visitor":{"id":"v"}}`;
+    const { notBefore, ...before } = about;
+    const text = `${JSON.stringify({ v: 1, ...before }).slice(0, -1)},"event":${line},"notBefore":${notBefore}}`;
+    const told = { visitorId: 'v', eventId: 'e', receivedAt: 7, bytes: line.length, line };
+    expect(parseRetryRecord(text)).toEqual({ ...about, ...told });
+  },
+);
 
 test('retry tiers: this build writes its own tiers, and also reads the tiers of builds that knew no references', () => {
   const delays = retryTierDelaysMs.map((_, delay) => delay);
