@@ -202,6 +202,50 @@ test('resolve part: an account with nothing to write is resolved while others wa
   });
 });
 
+test('resolve part: an account that leaves its queue during a look-up gets none of the visitors that were looked up for others', async () => {
+  const context = createContext();
+  let isQueued = true;
+  const visitorOf = ({ accountId }: VisitorTouch): VisitorOutcome => ({
+    kind: 'resolved',
+    id: `visitor of ${accountId}`,
+    properties,
+    created: false,
+  });
+  const visitors: StepContext['visitors'] = {
+    ...context.visitors,
+    resolve: async (touches) => ({ outcomes: touches.map(visitorOf), created: 0, updated: 0, merged: 0 }),
+    lookUp: async (touches) => {
+      isQueued = false;
+      return {
+        outcomes: touches.map((touch, index) => (index === 0 ? visitorOf(touch) : undefined)),
+        write: async () => ({ outcomes: touches.slice(1).map(visitorOf), created: 0, updated: 0, merged: 0 }),
+      };
+    },
+  };
+  const accounts = ['queued', 'queued', 'queued', 'other', 'other'];
+  const events = accounts.map((account, index) => ({ id: `${account}-${index}`, account, body: { event: 'E' } }));
+  const waiting = new WaitingEvents({ eventsMax: 10, accountEventsMax: 10 });
+  const frame = stored(1, frameOf('account', events));
+  await readFrames(context, [frame], { waiting, unfinished: new UnfinishedFrames() });
+  const isApart = (account: string): boolean => account === 'queued' && isQueued;
+  const { resolved, left, apart } = await resolvePart({ ...context, visitors }, waiting.next(), isApart);
+  const parts = [resolved, await left?.resolve(), ...(await Promise.all(apart.map((part) => part.resolve())))];
+  const written = parts.flatMap((part) =>
+    (part?.frames ?? []).flatMap(({ payload }) =>
+      decodeResolved(payload).map(({ event, visitor }) => `${event.id}: ${visitor.id}`),
+    ),
+  );
+  expect(written.toSorted()).toEqual([
+    'other-3: visitor of other',
+    'other-4: visitor of other',
+    'queued-0: visitor of queued',
+    'queued-1: visitor of queued',
+    'queued-2: visitor of queued',
+  ]);
+  expect(apart.map(({ accountId }) => accountId)).toEqual(['queued']);
+  expect(context.counts.erased_dropped).toBe(0);
+});
+
 test('resolve part: an event that needs the full parser is counted, and keeps its place among the others', async () => {
   const context = createContext();
   const bodies = [

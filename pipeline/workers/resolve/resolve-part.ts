@@ -96,10 +96,14 @@ export async function resolvePart(
   const deadLetters = left.flatMap(({ letters }) => letters);
   const writer = context.eventWriters.take();
   const candidates = await admit({ ...context, writer }, events, { turns, deadLetters });
-  const asked = candidates.filter(({ accepted }) => !isApart(accepted.accountId));
+  // Asked once: an account may leave its queue during the look-up, whose answers are only for the other accounts.
+  const accountsApart = new Set(candidates.map(({ accepted }) => accepted.accountId).filter(isApart));
+  const asked = candidates.filter(({ accepted }) => !accountsApart.has(accepted.accountId));
   const { outcomes: found, write } = await lookUp(context, touchesOf(asked));
   const answers = found.values();
-  const outcomes = candidates.map(({ accepted }) => (isApart(accepted.accountId) ? undefined : answers.next().value));
+  const outcomes = candidates.map(({ accepted }) =>
+    accountsApart.has(accepted.accountId) ? undefined : answers.next().value,
+  );
   context.beginTurn();
   const waiting = candidates.filter((_, index) => outcomes[index] === undefined);
   const waitingEvents = new Set(waiting.map(({ accepted }) => accepted));
@@ -115,7 +119,7 @@ export async function resolvePart(
       deadLetters: [...deadLetters, ...written.deadLetters],
       consents: written.consents,
     },
-    ...leftParts(context, { candidates: waiting, writer }, write, isApart),
+    ...leftParts(context, { candidates: waiting, writer }, write, accountsApart),
   };
 }
 
@@ -132,7 +136,7 @@ function leftParts(
   context: StepContext,
   { candidates, writer }: Admitted,
   firstTry: WriteVisitors | undefined,
-  isApart: (accountId: string) => boolean,
+  accountsApart: ReadonlySet<string>,
 ): Pick<LookedUpPart, 'left' | 'apart'> {
   let unwritten = candidates.length;
   const write = async (of: readonly Candidate[], outcomes: readonly VisitorOutcome[]): Promise<ResolvedPart> => {
@@ -183,22 +187,24 @@ function leftParts(
       return { resolved, isWell };
     },
   });
-  const left = candidates.filter(({ accepted }) => !isApart(accepted.accountId));
-  const apart =
-    left.length === candidates.length ? [] : candidates.filter(({ accepted }) => isApart(accepted.accountId));
+  const left = candidates.filter(({ accepted }) => !accountsApart.has(accepted.accountId));
+  const apart = candidates.filter(({ accepted }) => accountsApart.has(accepted.accountId));
   return {
     left: left.length === 0 ? undefined : partOf(left, firstTry),
     apart: partOf(apart, undefined).byAccount(),
   };
 }
 
-/** Writes events with their visitors into frames of their accounts, in order. */
+/** Writes events with their visitors into frames of their accounts, in order: one outcome for each event. */
 async function writeLines(
   context: StepContext,
   { candidates, writer }: Admitted,
   outcomes: readonly VisitorOutcome[],
   turns: Turns,
 ): Promise<Omit<ResolvedPart, 'part'>> {
+  if (outcomes.length !== candidates.length) {
+    throw new Error(`resolving a batch: ${candidates.length} events have ${outcomes.length} visitors`);
+  }
   const { settings, connection, visitorLimit, costBudget, counts, logger } = context;
   const deadLetters: IngestDeadLetter[] = [];
   const consents: ConsentChange[] = [];
@@ -213,14 +219,14 @@ async function writeLines(
   let index = -1;
   for (const candidate of candidates) {
     index += 1;
+    const outcome = outcomes[index] as VisitorOutcome;
     if (candidate.held !== undefined) {
-      leave(counts, hold(candidate, candidate.held, outcomes[index]), deadLetters);
+      leave(counts, hold(candidate, candidate.held, outcome), deadLetters);
       continue;
     }
     visitorLimit.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
     costBudget.recordActivity(candidate.touch.accountId);
-    const outcome = outcomes[index];
-    if (outcome?.kind === 'resolved') {
+    if (outcome.kind === 'resolved') {
       consents.push(...context.withdrawals.changesOf(candidate, outcome));
       if (outcome.leftOut !== undefined) countLeftOut(context, candidate.touch, outcome.leftOut);
     }
@@ -365,8 +371,8 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
 const messageOverheadBytes = 4_096;
 
 /** How an event ends that its account's tracking plan quarantines. */
-function hold({ accepted }: Candidate, held: HeldEvent, visitor: VisitorOutcome | undefined): Leaving {
-  if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
+function hold({ accepted }: Candidate, held: HeldEvent, visitor: VisitorOutcome): Leaving {
+  if (visitor.kind === 'erased') return drops.erased;
   if (visitor.kind === 'refused') return letterOf(accepted, visitor.reason);
   held.show();
   return held.leaving;
@@ -376,10 +382,10 @@ function hold({ accepted }: Candidate, held: HeldEvent, visitor: VisitorOutcome 
 function write(
   candidate: Candidate,
   json: Stretch,
-  visitor: VisitorOutcome | undefined,
+  visitor: VisitorOutcome,
   outgoing: OutgoingFrames,
 ): Leaving | undefined {
-  if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
+  if (visitor.kind === 'erased') return drops.erased;
   if (visitor.kind === 'refused') return letterOf(candidate.accepted, visitor.reason);
   const { id, properties } = visitor;
   // The event was checked when it was read; its visitor, stored by an earlier build, may nest too deep.
