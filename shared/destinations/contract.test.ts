@@ -145,7 +145,8 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       // Undefined if the choice requires another setting that the example does not have.
       const chosen = attempt(() => kind.prepare({ ...kind.exampleSettings, [key]: value }), SettingError);
       for (const event of ['Order Completed', '$identify']) {
-        const outbound = { resolved: sampleEvent({ event, time: nowMs - 1_000 }) };
+        // Clients may send a time with a fraction of a millisecond; many platforms accept only whole numbers.
+        const outbound = { resolved: sampleEvent({ event, time: nowMs - 1_000.2345 }) };
         if (chosen === undefined || chosen.accepts?.(outbound) === false) continue;
         const request = attempt(() => chosen.buildRequest([outbound], nowMs), UnfitEventError);
         for (const one of request === undefined ? [] : requestsInTurn(request)) {

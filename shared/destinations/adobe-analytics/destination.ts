@@ -113,7 +113,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       return {
         method: 'POST',
         // The last path segment defeats caches, which a POST does not need; the documented path has it nevertheless.
-        url: `${url}/s${Math.floor(event.timeMs)}`,
+        url: `${url}/s${event.timeMs}`,
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
           ...deliveryHeaders(events),

@@ -35,7 +35,7 @@ export function axonEvent(event: SentEvent, { restricted, eventSource }: Variant
   if (url === undefined) throw new UnfitEventError('AppLovin needs the page address');
   return {
     name,
-    event_time: Math.floor(event.timeMs),
+    event_time: event.timeMs,
     event_source_url: restricted ? `${new URL(url).origin}/` : url,
     dedupe_id: event.deduplicationId,
     data: dataOf(event, name),

@@ -20,7 +20,7 @@ export function linkedinEvent(event: SentEvent, conversion: string, nowMs: numbe
   const { value, currency } = commerceOf(event);
   return {
     conversion,
-    conversionHappenedAt: Math.floor(event.timeMs),
+    conversionHappenedAt: event.timeMs,
     conversionValue:
       value === undefined || currency === undefined ? undefined : { currencyCode: currency, amount: value.toString() },
     user: user(event),

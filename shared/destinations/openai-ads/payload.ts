@@ -43,7 +43,7 @@ export function openaiEvent(event: SentEvent, standardSource: string, nowMs: num
     id: event.deduplicationId,
     type: type ?? 'custom',
     custom_event_name: type === undefined ? event.name : undefined,
-    timestamp_ms: Math.floor(event.timeMs),
+    timestamp_ms: event.timeMs,
     oppref: browserId(event, ['oppref', '__oppref']),
     source_url: actionSource === 'web' ? url : undefined,
     action_source: actionSource,

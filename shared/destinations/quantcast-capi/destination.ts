@@ -72,7 +72,7 @@ function conversion(event: SentEvent): JsonObject {
   });
   return {
     name: event.name,
-    time: Math.floor(event.timeMs),
+    time: event.timeMs,
     ...present({ url, referer: referrer }),
     user: user(event),
     event: details,

@@ -92,7 +92,7 @@ function conversion(event: SentEvent): JsonObject {
     conversion: {
       event_name: standardName(event) ?? 'Generic',
       // Quora expects microseconds.
-      timestamp: Math.floor(event.timeMs) * 1_000,
+      timestamp: event.timeMs * 1_000,
       event_id: event.deduplicationId,
       ...present({ click_id: click, value: commerceOf(event).value }),
     },

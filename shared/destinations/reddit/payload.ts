@@ -39,7 +39,7 @@ function redditEvent(event: SentEvent, type: string | undefined, standardSource:
   checkAge(event, nowMs, daysMax);
   const click = browserId(event, ['rdt_cid']);
   return {
-    event_at: Math.floor(event.timeMs),
+    event_at: event.timeMs,
     action_source: actionSource,
     event_source_url: actionSource === 'WEBSITE' ? browserContext(event).url : undefined,
     click_id: click,

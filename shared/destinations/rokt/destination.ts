@@ -112,7 +112,7 @@ function conversion(event: SentEvent): JsonObject {
       custom_event_type: 'transaction',
       event_name: 'conversion',
       source_message_id: id,
-      timestamp_unixtime_ms: Math.floor(timeMs),
+      timestamp_unixtime_ms: timeMs,
       custom_attributes: {
         conversiontype: name,
         confirmationref: orderId ?? id,

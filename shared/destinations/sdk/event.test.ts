@@ -62,6 +62,14 @@ describe('event as JSON', () => {
   });
 });
 
+describe('event time', () => {
+  it('is a whole number for kinds, and as received in the canonical event', () => {
+    const timed = { ...resolved, event: { ...resolved.event, time: 1_700_000_000_000.75 } };
+    expect(sentEvent({ resolved: timed }).timeMs).toBe(1_700_000_000_000);
+    expect(eventJson({ resolved: timed })).toContain('"time":1700000000000.75,');
+  });
+});
+
 describe('contact ids', () => {
   it('come from the visitor, with the phone number in E.164 form', () => {
     expect(contactIds({ resolved })).toEqual({

@@ -94,7 +94,7 @@ export type SentEvent = {
   readonly name: string;
   /** Whether a mapping renamed the event. */
   readonly isRenamed: boolean;
-  /** Event time, in ms since the epoch. */
+  /** Event time, in whole ms since the epoch. */
   readonly timeMs: number;
   readonly properties: JsonObject;
   readonly context: JsonObject;
@@ -124,7 +124,8 @@ export function sentEvent({ resolved, mapped }: OutboundEvent, settings: Reading
     defaultCurrency: settings.defaultCurrency,
     name: mapped?.eventName ?? event.event,
     isRenamed: mapped !== undefined && mapped.eventName !== event.event,
-    timeMs: event.time,
+    // Clients may send a fraction, which many platforms refuse.
+    timeMs: Math.floor(event.time),
     properties,
     context: withoutSender(event.context),
     visitor,

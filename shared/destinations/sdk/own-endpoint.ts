@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { definePlatform, noCredentials } from './platform.ts';
-import { epochMs, someText } from './platform-schemas.ts';
+import { someText } from './platform-schemas.ts';
 
 const event = Type.Object({
-  event: Type.Object({ id: someText, event: someText, time: epochMs, event_properties: Type.Object({}) }),
+  // The time is as the client sent it, which may be with a fraction.
+  event: Type.Object({ id: someText, event: someText, time: Type.Number(), event_properties: Type.Object({}) }),
   visitor: Type.Object({ id: someText }),
 });
 

@@ -72,7 +72,7 @@ function action(event: SentEvent): JsonObject {
   const { value, currency, orderId, itemCount } = commerceOf(event);
   return {
     'click-id': click,
-    timestamp: Math.floor(event.timeMs),
+    timestamp: event.timeMs,
     name: standardName(event) ?? event.name,
     revenue: value,
     currency: value === undefined ? undefined : currency,

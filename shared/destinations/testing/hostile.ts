@@ -9,7 +9,7 @@ export function anyEvent(nowMs: number): fc.Arbitrary<OutboundEvent> {
     .record({
       id: text,
       event: fc.oneof(text, fc.constantFrom('$identify', 'Order Completed', 'Page View')),
-      time: fc.constantFrom(nowMs, nowMs - 1_000, nowMs - 6 * 86_400_000),
+      time: fc.constantFrom(nowMs, nowMs - 1_000.2345, nowMs - 6 * 86_400_000),
       properties: members,
       context: members,
       visitor: members,

@@ -83,7 +83,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         a: action,
         eid: event.deduplicationId,
         aid: given.pixelId.trim(),
-        ts: Math.floor(event.timeMs),
+        ts: event.timeMs,
         ip: neededIp(event, 'Vibe', 4),
         ed: data === undefined ? undefined : JSON.stringify(data),
         gid: textOf(event.context['ga_client_id']),

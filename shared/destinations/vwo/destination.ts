@@ -101,12 +101,12 @@ function message(outbound: OutboundEvent, { name, visitor, sdkKey }: Parts): Jso
   };
   const known = Object.keys(about).length === 0 ? undefined : { props: about };
   return {
-    msgId: `${visitor}-${Math.floor(event.timeMs)}`,
+    msgId: `${visitor}-${event.timeMs}`,
     visId: visitor,
     sessionId,
     event: {
       name,
-      time: Math.floor(event.timeMs),
+      time: event.timeMs,
       props: {
         ...(isIdentify(outbound) ? {} : plainValues(propertiesOf(outbound))),
         page: { ...present({ url, referrerUrl: referrer, title: textOf(event.context['title']) }) },
