@@ -159,7 +159,7 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
     requestsTo('/a/users/delete')
       .slice(-3)
       .map(({ body }) => Object.keys(JSON.parse(body) as object)),
-  ).toEqual([['external_ids'], ['email_addresses'], ['user_aliases']]);
+  ).toEqual([['external_ids'], ['user_aliases'], ['email_addresses']]);
   // The platform reports when it has finished.
   platform.answer(({ path }) => ({
     status: 200,
@@ -419,10 +419,10 @@ test('erasure: a process killed during an attempt loses no erasure, and no desti
   // The attempt is repeated from its first request: repeating a request is harmless.
   expect(requestsTo('/k/users/delete').map(({ body }) => Object.keys(JSON.parse(body) as object)[0])).toEqual([
     'external_ids',
-    'email_addresses',
-    'external_ids',
-    'email_addresses',
     'user_aliases',
+    'external_ids',
+    'user_aliases',
+    'email_addresses',
   ]);
   expect(requestsTo('/o/users/delete')).toEqual([]);
   expect((await other.get('/visitors/d-kim')).status).toBe(200);

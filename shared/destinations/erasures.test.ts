@@ -115,11 +115,18 @@ const cases: readonly Case[] = [
         status: 201,
         answer: { deleted: 1, message: 'success' },
       },
-      { is: `POST ${braze}`, body: { email_addresses: ['ann@example.com'] }, status: 404 },
       {
         is: `POST ${braze}`,
         body: { user_aliases: [{ alias_name: 'device-1', alias_label: 'sluice_visitor_id' }] },
+        status: 404,
+      },
+      {
+        is: `POST ${braze}`,
+        body: {
+          email_addresses: [{ email: 'ann@example.com', prioritization: ['unidentified', 'most_recently_updated'] }],
+        },
         status: 201,
+        answer: { deleted: 1 },
       },
     ],
     end: { kind: 'done' },
