@@ -206,8 +206,12 @@ const cases: readonly Case[] = [
   {
     type: 'Hubspot',
     settings: { contactIdProperty: 'customer_id' },
-    order: { subject: { ...order.subject, emails: [] } },
     exchanges: [
+      {
+        is: 'POST https://api.hubapi.com/crm/v3/objects/contacts/gdpr-delete',
+        body: { objectId: 'ann@example.com', idProperty: 'email' },
+        status: 204,
+      },
       {
         is: 'POST https://api.hubapi.com/crm/v3/objects/contacts/gdpr-delete',
         body: { objectId: 'customer-7', idProperty: 'customer_id' },

@@ -8,8 +8,9 @@ type Given = {
 };
 
 /**
- * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`, by the property with the external id, if the settings name one,
- * and by e-mail address, which is blocked even if no contact has it. The key needs crm.objects.contacts.write.
+ * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`, by e-mail address, which is blocked even if no contact has it,
+ * and by the property with the external id, if the settings name one. The reference states e-mail addresses only, so
+ * these come first. The key needs crm.objects.contacts.write.
  * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/gdpr/post-crm-v3-objects-contacts-gdpr-delete
  */
 export function eraseAtHubspot({ baseUrl, accessToken, contactIdProperty }: Given): PreparedErasure {
@@ -18,8 +19,8 @@ export function eraseAtHubspot({ baseUrl, accessToken, contactIdProperty }: Give
   return {
     begin({ subject: { emails, externalIds } }) {
       const contacts = [
-        ...(contactIdProperty === undefined ? [] : externalIds).map((id) => [id, contactIdProperty] as const),
         ...emails.map((email) => [email, 'email'] as const),
+        ...(contactIdProperty === undefined ? [] : externalIds).map((id) => [id, contactIdProperty] as const),
       ];
       if (contacts.length === 0) {
         return noIdentifier(contactIdProperty === undefined ? 'e-mail address' : 'e-mail address and external id');
