@@ -54,6 +54,35 @@ describe('HubSpot', () => {
     expect(Object.keys(input.properties)).toHaveLength(50);
   });
 
+  it('track: values are within the lengths that HubSpot accepts; a list that is too long is left out', () => {
+    const url = `https://shop.example.com/${'p'.repeat(1_100)}`;
+    const event_properties = {
+      note: 'é'.repeat(300),
+      emoji: '😀'.repeat(150) + '!',
+      odd: `x${'😀'.repeat(150)}`,
+      hs_page_url: url,
+      url,
+      few: ['a'],
+      products: Array.from({ length: 30 }, (_, id) => ({ product_id: id })),
+      details: { text: 'x'.repeat(300) },
+      value: 42.5,
+    };
+    const request = hubspot.prepare(settings).buildRequest([{ resolved: sampleEvent({ event_properties }) }], 0);
+    const [{ properties }] = JSON.parse(request.body ?? '').inputs;
+    expect(properties).toEqual({
+      note: 'é'.repeat(256),
+      emoji: '😀'.repeat(128),
+      odd: `x${'😀'.repeat(127)}\ufffd`,
+      hs_page_url: url.slice(0, 1_024),
+      url: url.slice(0, 256),
+      few: '["a"]',
+      value: '42.5',
+    });
+    expect(hubspotPlatform.judge(request, { nowMs: 0 }).problems).toEqual([]);
+    const body = request.body?.replace('42.5', '4'.repeat(257));
+    expect(hubspotPlatform.judge({ ...request, body }, { nowMs: 0 }).problems).toHaveLength(1);
+  });
+
   it('track: without a hub id only events that a mapping renamed to a HubSpot name are accepted', () => {
     const prepared = hubspot.prepare({ accessToken: 'pat-1' });
     const mapped = { eventName: 'pe9_purchase', properties: { total: 1 } };

@@ -95,11 +95,15 @@ export const hubspot = defineDestination({
     errors: 'contacts row by row, events as a whole',
     sources: [
       'https://developers.hubspot.com/docs/api-reference/latest/events/send-event-data/batch-send-occurrences',
+      'https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide',
       'https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts',
     ],
     checked: '2026-11-22',
     version: { name: apiVersion, ends: '2028-03-01' },
-    notCarried: ["page views in HubSpot's analytics: its browser script counts these; here they are custom events"],
+    notCarried: [
+      "page views in HubSpot's analytics: its browser script counts these; here they are custom events",
+      'lists and objects of more than 256 characters in a property of an event; texts are cut to that length',
+    ],
     skips: {
       group: 'the destination has no company property for group ids',
       alias: 'contacts are identified by e-mail address only',

@@ -149,6 +149,10 @@ function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties
 
 const nameCharactersMax = 50;
 const propertiesMax = 50;
+const valueCharactersMax = 256;
+const addressCharactersMax = 1_024;
+/** HubSpot's properties for addresses of pages, whose values may be longer than others. */
+const addressProperties: ReadonlySet<string> = new Set(['hs_page_url', 'hs_url', 'hs_referrer']);
 
 /** A custom event. Throws UnfitEventError if the event has no contact, or no name that is valid in HubSpot. */
 export function hubspotEvent(event: OutboundEvent, hubId: string | undefined): JsonObject {
@@ -180,13 +184,16 @@ function qualifiedName(name: string, hubId: string | undefined): string {
   return `pe${hubId}_${internal}`;
 }
 
-/** Properties as texts with valid names, within HubSpot's limit; HubSpot refuses an event with an invalid property. */
+/** Properties as texts with valid names, within HubSpot's limits; HubSpot refuses an event with an invalid property. */
 function textProperties(properties: JsonObject): JsonObject {
   const texts = Object.entries(properties).flatMap(([name, value]) => {
     const internal = internalName(name);
     const text = hubspotText(value);
-    const isTaken = text !== undefined && internal !== '' && internal.length <= nameCharactersMax;
-    return isTaken ? [[internal, text] as const] : [];
+    if (text === undefined || internal === '' || internal.length > nameCharactersMax) return [];
+    const charactersMax = addressProperties.has(internal) ? addressCharactersMax : valueCharactersMax;
+    // The start of a list or an object is not JSON.
+    if (text.length > charactersMax && typeof value !== 'string') return [];
+    return [[internal, text.slice(0, charactersMax).toWellFormed()] as const];
   });
   return Object.fromEntries(texts.slice(0, propertiesMax));
 }

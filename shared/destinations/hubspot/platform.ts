@@ -4,13 +4,18 @@ import { definePlatform, inHeader } from '../sdk/platform.ts';
 import type { PlatformEndpoint, RowVerdict } from '../sdk/platform.ts';
 import { anyRows, instant, someText, uuidText } from '../sdk/platform-schemas.ts';
 
+const address = Type.Optional(Type.String({ maxLength: 1_024 }));
+
 const event = Type.Object({
   eventName: Type.String({ pattern: String.raw`^pe\d+_[a-z0-9_]+$` }),
   email: Type.Optional(someText),
   utk: Type.Optional(someText),
   occurredAt: instant,
   uuid: uuidText,
-  properties: Type.Record(Type.String(), Type.String(), { maxProperties: 50 }),
+  properties: Type.Object(
+    { hs_page_url: address, hs_url: address, hs_referrer: address },
+    { additionalProperties: Type.String({ maxLength: 256 }), maxProperties: 50 },
+  ),
 });
 
 const record = {
