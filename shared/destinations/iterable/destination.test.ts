@@ -3,6 +3,7 @@ import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { iterable } from './destination.ts';
+import { iterablePlatform } from './platform.ts';
 
 const key = { apiKey: 'key' };
 const track = { resolved: sampleEvent() };
@@ -74,6 +75,19 @@ describe('Iterable', () => {
       dataFields: { order_id: 'A-1', total: 42.5 },
     });
     expect(bodyOf([order({ order_id: undefined })])).toMatchObject({ id: 'o1' });
+  });
+
+  it('track: a purchase or a cart of a user without an e-mail address creates the user', () => {
+    const cart = { resolved: sampleEvent({ event: 'Product Added', event_properties: products[0] ?? {} }) };
+    for (const event of [order(), cart]) {
+      const request = iterable.prepare(key).buildRequest([visitedBy(event, { external_id: 'c1' })], 0);
+      expect(request.url).toContain('/api/commerce/');
+      const body = JSON.parse(request.body ?? '');
+      expect(body.user).toEqual({ userId: 'c1', preferUserId: true });
+      expect(iterablePlatform.judge(request, { nowMs: 0 }).problems).toEqual([]);
+      const without = JSON.stringify({ ...body, user: { userId: 'c1' } });
+      expect(iterablePlatform.judge({ ...request, body: without }, { nowMs: 0 }).problems).toHaveLength(1);
+    }
   });
 
   it.each([

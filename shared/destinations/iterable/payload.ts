@@ -54,7 +54,7 @@ const purchaseName = platformEventNames('Iterable');
  */
 export function iterablePurchase(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
   const order = orderOf(event);
-  return order === undefined ? undefined : { ...order, user: userKey(event, preferred) };
+  return order === undefined ? undefined : { ...order, user: newUserKey(event, preferred) };
 }
 
 /** Whether the event is an order with all fields that Iterable requires of a purchase. */
@@ -86,7 +86,7 @@ function orderOf(event: OutboundEvent): JsonObject | undefined {
  */
 export function iterableCart(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
   const items = cartOf(event);
-  return items === undefined ? undefined : { user: userKey(event, preferred), items };
+  return items === undefined ? undefined : { user: newUserKey(event, preferred), items };
 }
 
 /** Whether the event has a cart that `updateCart` can send. */
@@ -146,11 +146,9 @@ export function iterableDevice(
   const device = pushDevice(sent);
   const applicationName = integration ?? textOf(sent.context['app_namespace']);
   if (device === undefined || applicationName === undefined) return undefined;
-  const key = userKey(event, preferred);
   const dataFields = present({ deviceId: device.deviceId, deviceModel: sent.context['device_model'] });
   return {
-    ...key,
-    ...('userId' in key ? { preferUserId: true } : {}),
+    ...newUserKey(event, preferred),
     device: {
       token: device.token,
       platform: device.platform === 'ios' ? 'APNS' : 'GCM',
@@ -177,13 +175,18 @@ export function iterableNewEmail(event: OutboundEvent): JsonObject | undefined {
 /** A row of a bulkUpdate request. Throws UnfitEventError if the visitor has neither e-mail address nor external id. */
 export function iterableUser(event: OutboundEvent, preferred: IterableKey, mergesObjects: boolean): JsonObject {
   // Without mergeNestedObjects an object replaces the user's existing one.
-  const key = { ...userKey(event, preferred), ...(mergesObjects ? { mergeNestedObjects: true } : {}) };
+  const key = { ...newUserKey(event, preferred), ...(mergesObjects ? { mergeNestedObjects: true } : {}) };
   const { email, externalId, phone } = contactIds(event);
   const named = renameMembers(traitsOf(event), fieldNames);
   const fields = withoutMembers(phone === undefined ? named : { ...named, phoneNumber: phone }, identifying);
   if ('email' in key) return { ...key, dataFields: { ...fields, userId: externalId } };
-  // Without preferUserId Iterable refuses a user that has no e-mail address.
-  return { ...key, preferUserId: true, dataFields: { ...fields, email } };
+  return { ...key, dataFields: { ...fields, email } };
+}
+
+/** The key of a user that may be new: without preferUserId Iterable refuses a new user that has no e-mail address. */
+function newUserKey(event: OutboundEvent, preferred: IterableKey): JsonObject {
+  const key = userKey(event, preferred);
+  return 'userId' in key ? { ...key, preferUserId: true } : key;
 }
 
 /** E-mail address or user id, because Iterable refuses both together. Throws UnfitEventError if neither is known. */

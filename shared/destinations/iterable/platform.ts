@@ -20,9 +20,17 @@ const user = Type.Object({
   mergeNestedObjects: Type.Optional(Type.Boolean()),
   dataFields: Type.Object({}),
 });
+/**
+ * A user that the request creates if it is new:
+ * https://support.iterable.com/hc/en-us/articles/29156459027348-Creating-and-Identifying-Users-with-Iterable-APIs
+ */
+const buyer = Type.Object(
+  { ...who, preferUserId: Type.Optional(Type.Boolean()) },
+  { dependentRequired: { userId: ['preferUserId'] } },
+);
 const purchase = Type.Object({
   id: someText,
-  user: Type.Object(who),
+  user: buyer,
   items: Type.Array(Type.Object({ id: someText, name: someText, price: Type.Number(), quantity: Type.Number() }), {
     minItems: 1,
   }),
@@ -107,7 +115,7 @@ export const iterablePlatform = definePlatform({
     {
       ...common,
       path: '/api/commerce/updateCart',
-      body: Type.Object({ user: Type.Object(who), items: purchase.properties.items }),
+      body: Type.Object({ user: buyer, items: purchase.properties.items }),
     },
   ],
   answers: {
