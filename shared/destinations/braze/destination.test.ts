@@ -3,6 +3,7 @@ import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { braze } from './destination.ts';
+import { brazePlatform } from './platform.ts';
 
 const settings = { baseUrl: 'https://rest.fra-01.braze.eu/', apiKey: 'key' };
 const track = { resolved: sampleEvent() };
@@ -152,6 +153,24 @@ describe('Braze', () => {
     expect(braze.prepare(settings).batchEventsMax).toBe(75);
     expect(() => braze.prepare({ ...settings, batchSize: '76' })).toThrow('settings.batchSize ');
     expect(() => braze.prepare({ ...settings, baseUrl: 'rest.iad-01.braze.com' })).toThrow('settings.baseUrl ');
+  });
+
+  it('track: a request has up to 75 objects, all lists together', () => {
+    const prepared = braze.prepare({ ...settings, subscribeEvents: 'Order Completed', subscriptionGroups: 'group-1' });
+    const requestOf = (count: number) =>
+      prepared.buildRequest(
+        Array.from({ length: count }, () => track),
+        0,
+      );
+    const request = requestOf(37);
+    const { attributes, events } = JSON.parse(request.body ?? '');
+    expect([attributes.length, events.length]).toEqual([37, 37]);
+    expect(() => requestOf(38)).toThrow(UnfitEventError);
+    const judgedWith = (more: number) => {
+      const body = JSON.stringify({ attributes, events: [...events, ...events.slice(0, more)] });
+      return brazePlatform.judge({ ...request, body }, { nowMs: 0 }).problems.length;
+    };
+    expect([judgedWith(1), judgedWith(2)]).toEqual([0, 1]);
   });
 
   it('answer: a success lists refused rows by their index in each list', () => {

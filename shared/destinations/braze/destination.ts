@@ -160,8 +160,9 @@ function prepare(given: Given): PreparedDestination {
         const list = rows.flatMap((row) => row[name] ?? []);
         return list.length === 0 ? [] : [[name, list] as const];
       });
-      if (lists.some(([, list]) => list.length > batch.max))
-        throw new UnfitEventError('the order has more than 75 products');
+      const objects = lists.reduce((sum, [, list]) => sum + list.length, 0);
+      if (objects > batch.max)
+        throw new UnfitEventError(`more than ${batch.max} objects, such as products of an order`);
       const track = post('/users/track', Object.fromEntries(lists));
       return tied.length === 0 ? track : { ...identify, next: track };
     },

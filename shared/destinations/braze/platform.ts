@@ -70,8 +70,6 @@ function unnamed(row: unknown) {
   return isNamed ? undefined : { field: '', message: 'must identify a user' };
 }
 
-const rowsOfList = Type.Array(Type.Unknown(), { maxItems: 75 });
-
 /**
  * User data of Braze: a 201 lists refused rows in `errors`.
  * https://www.braze.com/docs/api/endpoints/user_data/post_user_track
@@ -84,9 +82,9 @@ export const brazePlatform = definePlatform({
       credentials: inHeader(),
       content: 'json',
       body: Type.Object({
-        attributes: Type.Optional(rowsOfList),
-        events: Type.Optional(rowsOfList),
-        purchases: Type.Optional(rowsOfList),
+        attributes: Type.Optional(anyRows),
+        events: Type.Optional(anyRows),
+        purchases: Type.Optional(anyRows),
       }),
       rows: [
         {
@@ -102,6 +100,8 @@ export const brazePlatform = definePlatform({
         { at: 'events', schema: event, check: wrongEvent },
         { at: 'purchases', schema: purchase, check: unnamed },
       ],
+      // The total of the lists: https://www.braze.com/docs/api/api_limits
+      rowsMax: 75,
     },
     {
       method: 'POST',
