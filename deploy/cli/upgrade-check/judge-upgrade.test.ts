@@ -37,6 +37,7 @@ const pipeline = (found?: string) => ({
 
 test('changelog: releases are read with the steps that an upgrade to each of them needs', () => {
   expect(readChangelog(changelog)).toEqual([
+    { version: 'unreleased', upgrade: ['not yet'] },
     { version: '0.3.0', upgrade: ['Set `A` first, and then `B`.', 'Restart twice.'] },
     { version: '0.2.0', upgrade: [] },
   ]);
@@ -49,7 +50,7 @@ test('changelog: CHANGELOG.md has an entry for this version', async () => {
 
 test('changelog: upgrade entries in CHANGELOG.md begin with their step, in the order in which an upgrade is done', async () => {
   const text = await readFile(new URL('CHANGELOG.md', topFolder), 'utf8');
-  const [next] = readChangelog(text.replace('## Unreleased', '## 999.0.0'));
+  const [next] = readChangelog(text);
   const steps = ['Before', 'nats-server', 'Migrate', 'Control planes', 'Pipelines', 'Gateways'];
   const inAnyOrder = ['All', 'Compose', 'Units', 'Local stack', 'Scripts', 'Monitoring'];
   const places = (next?.upgrade ?? []).map((entry) => {
@@ -77,7 +78,7 @@ test('upgrade: running processes are listed by kind and version, and the oldest 
 });
 
 test('upgrade: the upgrade entries of each release in between are listed', () => {
-  const releases = readChangelog(changelog);
+  const releases = readChangelog(changelog.replace('- not yet', ''));
   const told = (oldest: string | undefined, own: string) =>
     judgeReleases(releases, oldest, own).map(({ about, detail }) => `${about}: ${detail}`);
   expect(told('0.2.0', '0.3.0')).toEqual([
@@ -87,6 +88,19 @@ test('upgrade: the upgrade entries of each release in between are listed', () =>
   expect(told('0.1.0', '0.2.0')).toEqual(['release 0.2.0: needs no steps']);
   expect(told('0.3.0', '0.3.0')).toEqual([]);
   expect(told(undefined, '0.3.0')).toEqual([]);
+});
+
+test('upgrade: the entries of the unreleased section are listed for every version that this one replaces', () => {
+  const releases = readChangelog(changelog.replace('- not yet', '- Set `C`.'));
+  const unreleased = (oldest: string | undefined, of = releases) =>
+    judgeReleases(of, oldest, '0.3.0').filter(({ about }) => about === 'unreleased');
+  for (const oldest of ['0.1.0', '0.3.0']) {
+    expect(unreleased(oldest)).toMatchObject([{ level: 'warn', detail: 'Set `C`.' }]);
+  }
+  expect(unreleased('0.4.0')).toEqual([]);
+  expect(unreleased(undefined)).toEqual([]);
+  // A release has nothing unreleased.
+  expect(unreleased('0.3.0', readChangelog(changelog.replace('- not yet', '')))).toEqual([]);
 });
 
 test('upgrade: a log with a newer format is refused; with an older format the way back is closed', () => {

@@ -3,6 +3,7 @@ import { logFormat } from '../../../shared/contracts/log-format.ts';
 import { fail, ok, warn } from '../../../shared/doctor/finding.ts';
 import type { Finding } from '../../../shared/doctor/finding.ts';
 import { isNewer, version } from '../../../shared/runtime/version.ts';
+import { unreleased } from './read-changelog.ts';
 import type { Release } from './read-changelog.ts';
 
 type Running = Pick<ProcessReport, 'kind' | 'instanceId' | 'version'>;
@@ -36,15 +37,23 @@ export function judgeRunning(processes: readonly Running[], own = version): Find
   return warn(about, `this is ${own}, and newer ones run: ${running}`, advice);
 }
 
-/** The changelog's upgrade steps between the oldest running version and this one. */
+/**
+ * The changelog's upgrade steps between the oldest running version and this one. Unreleased steps count for each build
+ * that is not newer: builds between two releases have the version of the first.
+ */
 export function judgeReleases(releases: readonly Release[], oldest: string | undefined, own = version): Finding[] {
   if (oldest === undefined) return [];
-  const between = releases.filter(({ version: one }) => isNewer(one, oldest) && !isNewer(one, own));
-  return between.flatMap(({ version: one, upgrade }) =>
-    upgrade.length === 0
-      ? [ok(`release ${one}`, 'needs no steps')]
-      : upgrade.map((note) => warn(`release ${one}`, note, 'do this before or during the upgrade, as the note says')),
-  );
+  return releases.flatMap(({ version: one, upgrade }) => {
+    if (one === unreleased) {
+      const advice = 'unless the running build has it already, do this before or during the upgrade, as the note says';
+      return isNewer(oldest, own) ? [] : upgrade.map((note) => warn(unreleased, note, advice));
+    }
+    if (!isNewer(one, oldest) || isNewer(one, own)) return [];
+    if (upgrade.length === 0) return [ok(`release ${one}`, 'needs no steps')];
+    return upgrade.map((note) =>
+      warn(`release ${one}`, note, 'do this before or during the upgrade, as the note says'),
+    );
+  });
 }
 
 /** Compares the log's format with this version's. `found` is undefined if the log has no streams yet. */
