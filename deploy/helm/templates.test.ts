@@ -135,6 +135,19 @@ test('templates: alerts link to the runbook at the configured address', async ()
   for (const url of urls) expect(url).toMatch(/^https:\/\/git\.example\/runbook\/alerts\.md#sluice[a-z]+$/);
 });
 
+test('templates: pipelines keep their number while Prometheus has no backlog to report', () => {
+  const scaled = templates.get('pipeline.yaml')?.split('kind: ScaledObject')[1] ?? '';
+  // KEDA then reports no metric, and the HorizontalPodAutoscaler that it makes does not scale.
+  expect(scaled).toContain('ignoreNullValues: "false"');
+  expect(scaled).not.toContain('fallback:');
+  // Resolvers always report a backlog; without destinations there is none of theirs.
+  expect(scaled).not.toMatch(/sluice_partition_backlog_events[^\n]*or vector/);
+  expect(scaled).toMatch(/sluice_destination_backlog_events[^\n]*or vector\(0\)/);
+  // These two act at 0 replicas only.
+  expect(scaled).not.toMatch(/pollingInterval|cooldownPeriod/);
+  expect(scaled).toMatch(/scaleDown:\n *stabilizationWindowSeconds: \{\{ \.cooldownSeconds \}\}/);
+});
+
 test('templates: every metric that a template names exists', () => {
   const groups = [
     gatewayMetrics,
