@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
+import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
 import { streamConfigs } from '../../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { readGatewayEnv } from '../../gateway/env.ts';
+import { judgeMemory } from '../../shared/doctor/judge-memory.ts';
+import { readEnv } from '../../shared/runtime/env.ts';
+import { fitToMachine } from '../../shared/runtime/fit-to-machine.ts';
+import { memoryEnv, serviceMemory } from '../cli/doctor/memory-settings.ts';
 import { unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
 import { chartFolder, readChart } from './testing/read-chart.ts';
@@ -127,6 +132,23 @@ test('values: three quarters of the disk that they name hold the streams', async
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThanOrEqual(0.75 * diskGib * 1024 ** 3);
+});
+
+test.each([
+  ['gateway', 'gateways'],
+  ['pipeline', 'pipelines'],
+  ['controlPlane', 'controlPlanes'],
+] as const)('values: %s: the doctor has no objection to the memory of a pod', (path, counted) => {
+  const gibibyte = 1024 ** 3;
+  const [, size, unit] = /^(\d+)(Mi|Gi)$/.exec(String(at(`${path}.resources.limits.memory`))) ?? [];
+  const memoryBytes = Number(size) * (unit === 'Gi' ? gibibyte : gibibyte / 1024);
+  const source = { ...(at('env') as Record<string, string>), ...(at(`${path}.env`) as Record<string, string>) };
+  const env = readEnv(Type.Object(memoryEnv), source, String);
+  const heapBytes = fitToMachine({ cores: 2, memoryBytes }).mainHeapMib * 1024 ** 2;
+  const none = { gateways: 0, pipelines: 0, controlPlanes: 0 };
+  const machine = { heapBytes, partitions: Number(source['LOG_PARTITIONS']) };
+  const findings = judgeMemory(serviceMemory(env, machine, { ...none, [counted]: 1 }), memoryBytes);
+  expect(findings.at(-1)).toMatchObject({ level: 'ok', about: 'memory' });
 });
 
 test('values: name only variables that their service knows, and hold no secret', () => {
