@@ -86,6 +86,38 @@ test('services: the gateway calls the control plane over TLS if the control plan
   expect(asked({ CONTROL_PLANE_TLS_CERT_FILE: '/cert.pem', CONTROL_PLANE_URL: 'https://own' })).toBe('https://own');
 });
 
+test('services: hosts that are set but empty are loopback', () => {
+  const services = stackServices(env, at, { METRICS_HOST: '', GATEWAY_HOST: '', CONTROL_PLANE_HOST: '' });
+  expect(services.pipeline.env['METRICS_HOST']).toBe('127.0.0.1');
+  expect(services.gateway.env['GATEWAY_HOST']).toBe('127.0.0.1');
+  expect(services['control-plane'].env['CONTROL_PLANE_HOST']).toBe('127.0.0.1');
+});
+
+test.each([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '127.0.0.1'],
+  ['10.0.0.5', '10.0.0.5'],
+  ['::1', '[::1]'],
+])('services: that listen on %s are called at %s', (host, called) => {
+  const inherited = { METRICS_HOST: host, GATEWAY_HOST: host, CONTROL_PLANE_HOST: host };
+  const services = stackServices(env, at, inherited);
+  expect(services.gateway.metricsUrl).toBe(`http://${called}:2`);
+  expect(services.gateway.env['CONTROL_PLANE_URL']).toBe(`http://${called}:3`);
+  expect(stackUrls(ports, inherited)).toEqual({
+    gateway: `http://${called}:1`,
+    controlPlane: `http://${called}:2`,
+    sink: 'http://127.0.0.1:3',
+  });
+});
+
+test('services: ranges that the caller opens to destinations are opened beside the demo sink', () => {
+  const opened = (inherited: Readonly<Record<string, string>>): unknown =>
+    stackServices(env, at, inherited).pipeline.env['EGRESS_ALLOW'];
+  expect(opened({})).toBe('127.0.0.1/32:6');
+  expect(opened({ EGRESS_ALLOW: '' })).toBe('127.0.0.1/32:6');
+  expect(opened({ EGRESS_ALLOW: '10.0.0.0/8' })).toBe('10.0.0.0/8,127.0.0.1/32:6');
+});
+
 const ports = { GATEWAY_PORT: 1, CONTROL_PLANE_PORT: 2, SINK_PORT: 3 };
 const made = { apiKey: 'key', sourceToken: 'live', testToken: 'test', sourceId: 's', destinationId: 'd' };
 

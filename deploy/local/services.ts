@@ -51,8 +51,8 @@ export function stackServices(
     ...(at.log.monitorUrl === undefined ? {} : { NATS_MONITOR_URL: at.log.monitorUrl }),
     LOG_LEVEL: env.LOG_LEVEL,
     SHUTDOWN_DEADLINE_MS: String(ownDeadlineMs),
-    INSTANCE_ID: inherited['INSTANCE_ID'] ?? instanceId,
-    METRICS_HOST: inherited['METRICS_HOST'] ?? loopback,
+    INSTANCE_ID: inherited['INSTANCE_ID'] || instanceId,
+    METRICS_HOST: inherited['METRICS_HOST'] || loopback,
   };
   const service = (
     name: ServiceName,
@@ -64,7 +64,7 @@ export function stackServices(
     entry,
     env: over(inherited, { ...common, ...own }),
     logFile: join(at.folder, 'logs', `${name}.log`),
-    metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
+    metricsUrl: metricsPort === undefined ? undefined : `http://${reached(inherited['METRICS_HOST'])}:${metricsPort}`,
     stopDeadlineMs,
   });
   // Derived from the secrets key, so that no further file is needed. The secrets key cannot be computed from it.
@@ -72,7 +72,8 @@ export function stackServices(
   const signing = { CONFIG_SIGNING_KEY: at.configSigningKey };
   const trust = { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' };
   // Allows destinations to reach the demo sink: other addresses of this machine are refused.
-  const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? `${loopback}/32:${env.SINK_PORT}` };
+  const sinkRange = `${loopback}/32:${env.SINK_PORT}`;
+  const egress = { EGRESS_ALLOW: [inherited['EGRESS_ALLOW'], sinkRange].filter(Boolean).join(',') };
   return {
     sink: service('sink', 'deploy/local/sink/main', undefined, {
       SINK_PORT: String(env.SINK_PORT),
@@ -87,22 +88,22 @@ export function stackServices(
       SOURCE_SECRETS_KEY: sourceSecretsKey,
       ...signing,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
-      CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] ?? loopback,
+      CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] || loopback,
       // Gateways on this machine forward requests for experiments, with the client's address in a header.
-      TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
+      TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] || '127.0.0.1,::1',
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),
       BOOTSTRAP_SINK_URL: at.sinkUrl,
-      INGEST_URL: inherited['INGEST_URL'] ?? stackUrls(env, inherited).gateway,
+      INGEST_URL: inherited['INGEST_URL'] || stackUrls(env, inherited).gateway,
       ...egress,
     }),
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
       ...loginOf(at.log, 'gateway'),
       GATEWAY_PORT: String(env.GATEWAY_PORT),
-      GATEWAY_HOST: inherited['GATEWAY_HOST'] ?? loopback,
+      GATEWAY_HOST: inherited['GATEWAY_HOST'] || loopback,
       SOURCE_SECRETS_KEY: sourceSecretsKey,
       ...trust,
-      CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? stackUrls(env, inherited).controlPlane,
+      CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] || stackUrls(env, inherited).controlPlane,
       GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),
     }),
     pipeline: service('pipeline', 'pipeline/main', env.PIPELINE_METRICS_PORT, {
@@ -155,10 +156,18 @@ export function stackUrls(
   inherited: Readonly<Record<string, string | undefined>>,
 ): ServiceUrls {
   const isSet = (...names: string[]): boolean => names.some((name) => (inherited[name] ?? '') !== '');
-  const urlOf = (isTls: boolean, port: number): string => `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`;
+  const urlOf = (isTls: boolean, host: string | undefined, port: number): string =>
+    `${isTls ? 'https' : 'http'}://${reached(host)}:${port}`;
+  const isControlPlaneTls = isSet('CONTROL_PLANE_TLS_CERT', 'CONTROL_PLANE_TLS_CERT_FILE');
   return {
-    gateway: urlOf(isSet('GATEWAY_TLS_CERT_FILE'), GATEWAY_PORT),
-    controlPlane: urlOf(isSet('CONTROL_PLANE_TLS_CERT', 'CONTROL_PLANE_TLS_CERT_FILE'), CONTROL_PLANE_PORT),
-    sink: urlOf(false, SINK_PORT),
+    gateway: urlOf(isSet('GATEWAY_TLS_CERT_FILE'), inherited['GATEWAY_HOST'], GATEWAY_PORT),
+    controlPlane: urlOf(isControlPlaneTls, inherited['CONTROL_PLANE_HOST'], CONTROL_PLANE_PORT),
+    sink: urlOf(false, loopback, SINK_PORT),
   };
+}
+
+/** The host of a URL at which this machine reaches a service that listens on `host`. */
+function reached(host: string | undefined): string {
+  if (!host || host === '0.0.0.0' || host === '::') return loopback;
+  return host.includes(':') ? `[${host}]` : host;
 }
