@@ -324,6 +324,10 @@ describe('consent', () => {
     [['US'], { country: 'US', state: 'TX' }, 'denied by default'],
     [['DE'], {}, 'denied by default'],
     [['DE'], { country: 'nowhere' }, 'denied by default'],
+    // Builds before regions applied accepted lists that cover no visitor.
+    [[], { country: 'GB' }, 'denied by default'],
+    [['UK'], { country: 'GB' }, 'denied by default'],
+    [['DE', 'UK'], { country: 'GB' }, 'denied by default'],
   ])('regions: a purpose denied in %j, for a visitor in %j, is %s', (regions, visitor, expected) => {
     expect(decided({ defaultState: 'Denied', regions }, { visitor })).toBe(expected);
   });

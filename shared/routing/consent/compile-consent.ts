@@ -6,7 +6,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { answerBySignals, gppHasGpc, isOptOut } from './consent-signals.ts';
 import type { SignalSettings } from './consent-signals.ts';
 import type { ConsentLayer, PurposeAnswer } from './purpose-answer.ts';
-import { isCovered, regionCode, regionOf } from './region.ts';
+import { isCovered, isRegion, regionCode, regionOf } from './region.ts';
 import type { Region } from './region.ts';
 
 /** A published purpose. */
@@ -122,15 +122,19 @@ type Purpose = {
   /** Every name under which a visitor's consent may contain the purpose. */
   readonly names: readonly string[];
   readonly defaultsToGranted: boolean;
+  /** Null: everywhere. */
   readonly regions: readonly string[] | null;
 };
 
-function compilePurpose({ name, defaultState, regions, signals }: ConsentSetting): Purpose {
+function compilePurpose({ name, defaultState, regions: listed, signals }: ConsentSetting): Purpose {
   const key = name.trim().toLowerCase();
   const ids = (list: readonly string[] | undefined): readonly string[] => (list ?? []).map((id) => id.toLowerCase());
   const [segment, rudderstack] = [ids(signals?.segment), ids(signals?.rudderstack)];
   const names = [...new Set([key, ...segment, ...rudderstack, ...ids(signals?.oneTrust)])];
   const defaultsToGranted = defaultState === 'Granted';
+  // Earlier builds stored lists that cover nobody, such as [] and ["UK"]: a default that was meant to deny denies.
+  const isKnown = listed !== null && listed.length > 0 && listed.every(isRegion);
+  const regions = isKnown ? listed : null;
   return { name, key, signals: signals ?? {}, segment, rudderstack, names, defaultsToGranted, regions };
 }
 
