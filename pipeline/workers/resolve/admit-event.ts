@@ -1,12 +1,12 @@
 import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
 import { bodyBytes, readEnvelope } from '../../../shared/contracts/events/envelope.ts';
-import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import type { Envelope, EnvelopeBody } from '../../../shared/contracts/events/envelope.ts';
 import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import { eventScope, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
-import { namedBy, stillNaming } from '../../../shared/visitors/visitor-identity.ts';
+import { cleanEmail, cleanText, namedBy, stillNaming } from '../../../shared/visitors/visitor-identity.ts';
 import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { encodeEvent } from './encode-event.ts';
@@ -14,7 +14,7 @@ import { judgeEvent } from './judge-event.ts';
 import type { HeldEvent } from './judge-event.ts';
 import { drops, letterOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
-import { readEvent, readPlainEvent } from './read-event.ts';
+import { objectOf, readEvent, readPlainEvent } from './read-event.ts';
 import type { IngestEvent } from './read-event.ts';
 import { readTouch } from './read-touch.ts';
 import { openResolvePlan } from './resolve-plan.ts';
@@ -102,7 +102,7 @@ function admit(
   const scope = release === undefined ? eventScope(envelope) : `${eventScope(envelope)}\nrelease ${release}`;
   const hash = hashEvent(scope, envelope.id, named.claim);
   const { storedAtMs } = accepted.origin.frame;
-  if (release === undefined && wasKnownEarlier(context, envelope, named, storedAtMs)) return drops.duplicate;
+  if (release === undefined && wasKnownEarlier(context, envelope, storedAtMs)) return drops.duplicate;
   if (!context.deduplication.add(hash, storedAtMs)) return drops.duplicate;
   context.counts.placeholder_identifiers += placeholders;
   if (namesTwo) context.counts.people_kept_apart += 1;
@@ -145,9 +145,21 @@ function admit(
  */
 function wasKnownEarlier(
   { deduplication }: AdmitContext,
-  { account, id }: Envelope,
-  { claim }: VisitorTouch,
+  { account, id, body }: Envelope,
   storedAtMs: number,
 ): boolean {
-  return storedAtMs <= deduplication.packedForMs && deduplication.has(hashEvent(account, id, claim));
+  return storedAtMs <= deduplication.packedForMs && deduplication.has(hashEvent(account, id, earlierClaim(body)));
+}
+
+/** The identifiers that an earlier build hashed: all of them, also placeholders and a second externalId. */
+function earlierClaim({ userId, externalId, email, userProperties }: EnvelopeBody) {
+  const own = objectOf(userProperties);
+  const distinct = (...texts: (string | undefined)[]): string[] => [
+    ...new Set(texts.filter((text) => text !== undefined)),
+  ];
+  return {
+    userId: cleanText(userId),
+    externalIds: distinct(cleanText(externalId), cleanText(own['external_id'])),
+    emails: distinct(cleanEmail(email), cleanEmail(own['email'])),
+  };
 }

@@ -4,6 +4,7 @@ import { noSuspicion } from '../worker/suspicion.ts';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { openFrame } from '../../../shared/contracts/events/compressed-frame.ts';
+import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
@@ -136,6 +137,31 @@ test('resolve part: events that are dropped are counted by reason, and the rest 
     dead_letters: 0,
   });
 });
+
+test.each([
+  [
+    { userId: 'undefined', email: ' Ann@Example.com ' },
+    { userId: 'undefined', externalIds: [], emails: ['ann@example.com'] },
+  ],
+  [
+    { externalId: 'c-1', userProperties: { external_id: 'c-2', email: 'test' } },
+    { userId: undefined, externalIds: ['c-1', 'c-2'], emails: ['test'] },
+  ],
+  [
+    { externalId: 'c-1', email: 'a@b.ch', userProperties: { external_id: 'c-1', email: 'A@b.ch' } },
+    { userId: undefined, externalIds: ['c-1'], emails: ['a@b.ch'] },
+  ],
+])(
+  'resolve part: a redelivered event with %j, which an earlier build resolved, is a duplicate',
+  async (body, hashed) => {
+    const context = createContext();
+    const ids = Buffer.from(encodeHashes([hashEvent('account', 'order-1', hashed)]), 'base64');
+    context.deduplication.addPacked({ timeMs: Date.now(), ids });
+    const events = ['order-1', 'order-2'].map((id) => ({ id, body: { event: 'Order', ...body } }));
+    await resolveAll(context, [stored(1, frameOf('account', events))]);
+    expect(context.counts).toMatchObject({ events: 2, duplicates: 1 });
+  },
+);
 
 test('resolve part: an event whose line has its fields in another order still gets its account, and is counted', async () => {
   const context = createContext();
