@@ -139,6 +139,30 @@ async function atUpgrade(
   }
 }
 
+test('upgrade: an audit entry that the previous version commits during the migration gets the keyed hash', async () => {
+  await atUpgrade('0026', async (pool, migrateRest) => {
+    const hash = 'ab'.repeat(32);
+    const writer = await pool.connect();
+    await writer.query(`begin;
+      with account as (insert into accounts (id, name) values (gen_random_uuid(), 'a') returning id)
+      insert into audit_entries (account_id, actor_id, actor_name, action, entity_id)
+      select id, 'key', 'test', 'visitor.erase', '${hash}' from account`);
+    const migrating = migrateRest();
+    const waiting = `select from pg_locks where not granted and relation = 'audit_entries'::regclass`;
+    try {
+      await expect.poll(async () => (await writer.query(waiting)).rowCount, { timeout: 20_000 }).toBe(1);
+      await writer.query('commit');
+    } finally {
+      writer.release(true);
+      await migrating;
+    }
+    const { rows } = await pool.query(
+      `select entity_id = encode(erasure_hash_of('${hash}'), 'hex') as keyed from audit_entries`,
+    );
+    expect(rows).toEqual([{ keyed: true }]);
+  });
+});
+
 test('upgrade: destinations of published versions are known with the end of their last publication', async () => {
   await atUpgrade('0038', async (pool, migrateRest) => {
     const account = randomUUID();

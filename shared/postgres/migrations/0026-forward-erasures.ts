@@ -41,8 +41,6 @@ export class ForwardErasures extends Migration {
         created_at timestamptz(3) not null,
         primary key (account_id, kid)
       )`);
-    this.addSql(`update audit_entries set entity_id = encode(erasure_hash_of(entity_id), 'hex')
-      where action like 'visitor.%' and entity_id ~ '^[0-9a-f]{64}$'`);
     this.addSql(`
       do $make$ begin execute format($format$
         create function key_audited_visitor() returns trigger language plpgsql
@@ -54,6 +52,9 @@ export class ForwardErasures extends Migration {
     this.addSql(`
       create trigger key_audited_visitors before insert on audit_entries for each row
         when (new.action like 'visitor.%' and new.entity_id ~ '^[0-9a-f]{64}$') execute function key_audited_visitor()`);
+    // After the trigger: it locks the table, so no entry is recorded in between.
+    this.addSql(`update audit_entries set entity_id = encode(erasure_hash_of(entity_id), 'hex')
+      where action like 'visitor.%' and entity_id ~ '^[0-9a-f]{64}$'`);
   }
 
   override down(): void {
