@@ -15,7 +15,22 @@ export async function recordPublication(
   { id: actorId, name: actorName }: Principal,
   now: Date,
 ): Promise<void> {
-  await em.execute('update publications set ended_at = ? where account_id = ? and ended_at is null', [now, accountId]);
+  // During a rolling upgrade the previous build publishes too; it only sets `published_at`, at each publication.
+  await em.execute(
+    `insert into publications (account_id, version_id, version_number, version_name, published_at, actor_id, actor_name)
+     select account_id, id, version_number, name, published_at,
+       coalesce(published_by_user_id, ''), coalesce(published_by_user_name, '')
+     from versions where account_id = ? and published_at < ? and published_at >
+       (select coalesce(max(published_at), '-infinity') from publications where account_id = ?)
+     order by published_at, version_number`,
+    [accountId, now, accountId],
+  );
+  await em.execute(
+    `update publications p set ended_at = coalesce(
+       (select min(later.published_at) from publications later where later.account_id = ? and later.id > p.id), ?)
+     where account_id = ? and ended_at is null`,
+    [accountId, now, accountId],
+  );
   await em.execute(
     `insert into publications (account_id, version_id, version_number, version_name, published_at, actor_id, actor_name)
      values (?, ?, ?, ?, ?, ?, ?)`,
