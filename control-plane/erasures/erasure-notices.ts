@@ -1,6 +1,9 @@
 import type { Pool } from 'pg';
 import type { ErasureNotice } from '../../shared/contracts/erasure-notice.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { noticesOfErasure } from '../../shared/nats/erasures/announce-erasure.ts';
 import type { ErasureNotices } from '../../shared/nats/erasures/announce-erasure.ts';
+import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 
 /** A year, as in the log: no event stays there for longer. */
@@ -25,6 +28,25 @@ export async function keepNotices(
       [id, part, accountId, keyId, new Date(atMs), visitors],
     );
   }
+}
+
+/**
+ * Replaces notices without a key, which an upgrade made of earlier versions' erasures: they have ids instead of hashes.
+ * Returns their number, at most a page.
+ */
+export function keyNotices(pool: Pool, connection: LogConnection, nowMs: number): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<NoticeRow>(
+      `delete from erasure_notices
+        where id in (select id from erasure_notices where key_id = '' limit ${noticesPerPage})
+        returning id, part, account_id, erased_at, visitors`,
+    );
+    for (const { id, account_id: accountId, erased_at: erasedAt, visitors: visitorIds } of rows) {
+      const erasure = { id, accountId, visitorIds, atMs: erasedAt.getTime(), isAhead: false };
+      await keepNotices(client, accountId, await noticesOfErasure(connection, erasure), nowMs);
+    }
+    return rows.length;
+  });
 }
 
 export type KeptNotice = { readonly accountId: string; readonly notice: ErasureNotice };

@@ -102,16 +102,50 @@ test('erasures: each operation needs its scope', async () => {
   ]);
 });
 
+/** Restores a copy from before all erasures: the same stream, with the same key, without notices. */
+async function emptyErasures(): Promise<void> {
+  const { streams: ofLog } = plane.log[logClient].jsm;
+  const { config: copy } = await ofLog.info(streams.erasures);
+  await ofLog.delete(streams.erasures);
+  await ofLog.add(copy);
+}
+
+test('erasures: visitors that a version without notices erased are announced, and their ids are not kept', async () => {
+  const client = await plane.newAccount();
+  const erasedAtMs = Date.now() - 60_000;
+  await pool.query(
+    `insert into erasure_notices (id, part, account_id, key_id, erased_at, visitors)
+      values (gen_random_uuid(), 0, $1, '', $2, '{ann-canary,ann-alias-canary}')`,
+    [client.accountId, new Date(erasedAtMs)],
+  );
+  await emptyErasures();
+  const followed = followErasures({ connection: plane.log, onError: (error) => expect.unreachable(String(error)) });
+  const isErased = (visitorId: string, receivedAtMs = erasedAtMs): boolean =>
+    followed.isErased(client.accountId, { visitorId, receivedAtMs });
+  try {
+    await expect.poll(() => isErased('ann-alias-canary'), { timeout: 20_000 }).toBe(true);
+    expect([isErased('ann-canary'), isErased('bob'), isErased('ann-canary', erasedAtMs + 1)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const { rows } = await pool.query<{ row: string }>(
+      'select n::text as row from erasure_notices n where account_id = $1',
+      [client.accountId],
+    );
+    expect(rows).toEqual([{ row: expect.not.stringContaining('canary') }]);
+  } finally {
+    await followed.stop();
+  }
+});
+
 test('erasures: a log restored from an older copy learns of the people erased since', async () => {
   const client = await plane.newAccount();
   await addVisitor(client, 'ann');
   const { jsm } = plane.log[logClient];
-  const { config: copy } = await jsm.streams.info(streams.erasures);
   const receivedAtMs = Date.now();
   expect((await client.delete('/visitors/ann')).status).toBe(200);
-  // The copy is from before the erasure: the same stream, with the same key, without its notices.
-  await jsm.streams.delete(streams.erasures);
-  await jsm.streams.add(copy);
+  await emptyErasures();
   const followed = followErasures({ connection: plane.log, onError: (error) => expect.unreachable(String(error)) });
   const isErased = (visitorId: string): boolean => followed.isErased(client.accountId, { visitorId, receivedAtMs });
   try {

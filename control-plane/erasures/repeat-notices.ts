@@ -7,7 +7,7 @@ import { every } from '../../shared/runtime/every.ts';
 import type { Periodic } from '../../shared/runtime/every.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { isWorthTelling } from '../../shared/runtime/retry.ts';
-import { selectNotices } from './erasure-notices.ts';
+import { keyNotices, selectNotices } from './erasure-notices.ts';
 
 export type RepeatOptions = {
   readonly pool: Pool;
@@ -20,8 +20,8 @@ export type RepeatOptions = {
 const everyMs = 1_000;
 
 /**
- * Announces the erasures again that the log lacks, while this control plane leads: a log that was restored from an older
- * copy has events of people who were erased since. All notices are compared after each start, each reconnect, and when
+ * Announces the erasures that the log lacks, while this control plane leads: those of versions that announced none, and,
+ * after a log was restored from an older copy, those of people who were erased since. All notices are compared after each start, each reconnect, and when
  * the stream has gone back.
  */
 export function repeatNotices({ pool, connection, logger, leading, now }: RepeatOptions): Periodic {
@@ -30,6 +30,7 @@ export function repeatNotices({ pool, connection, logger, leading, now }: Repeat
   let failures = 0;
 
   const compare = async (): Promise<number> => {
+    while ((await keyNotices(pool, connection, now().getTime())) > 0) aborting.signal.throwIfAborted();
     const announced = await readAnnouncedErasures(connection, aborting.signal);
     const { keyId, sinceMs } = announced;
     let repeated = 0;

@@ -452,6 +452,16 @@ test('upgrade: tombstones of earlier versions become erasures with their times, 
     for (const table of ['visitors', 'visitor_identities']) {
       expect((await ownPool.query(`select * from ${table}`)).rows).toEqual([]);
     }
+    // For the first control plane, which announces them in the log.
+    const { rows: notices } = await ownPool.query(
+      `select account_id as account, key_id as key, erased_at as at, array(select unnest(visitors) order by 1) as ids
+        from erasure_notices order by 4`,
+    );
+    const ids = [
+      ['old-canary', 'old-canary-alias'],
+      ['young-canary', 'young-canary-alias'],
+    ];
+    expect(notices).toEqual(ids.map((cluster) => ({ account, key: '', at: new Date(atMs), ids: cluster })));
     const store = createVisitorStore(ownPool);
     for (const id of ['old-canary', 'young-canary']) {
       const claims = [{ userId: id }, { userId: `${id}-alias` }, { emails: [`${id}@example.com`] }];

@@ -6,8 +6,12 @@ import { Migration } from '@mikro-orm/migrations';
  * visitor are deleted. No service can read the key, because `erasure_hash` runs with the owner's rights. The message is
  * hashed before the HMAC, since tombstones of earlier versions have only that hash of an identity.
  *
+ * `erasure_notices` has the notices of erasures that were announced in the log, for a log that is restored from an older
+ * copy.
+ *
  * Tombstones of earlier versions are converted, with their times. During a rolling upgrade an older control plane still
- * creates such tombstones: a trigger converts each of them.
+ * creates such tombstones: a trigger converts each of them. Their ids are in notices without a key until a control plane
+ * has replaced the ids by hashes, and announces them.
  */
 export class CreateErasures extends Migration {
   // Large: the statements of one change.
@@ -32,6 +36,17 @@ export class CreateErasures extends Migration {
     const { inner, outer } = hmacKeys(randomBytes(64));
     this.addSql(`insert into erasure_keys (inner_key, outer_key)
       values (decode('${inner.toString('hex')}', 'hex'), decode('${outer.toString('hex')}', 'hex'))`);
+    this.addSql(`
+      create table erasure_notices (
+        id uuid not null,
+        part int not null,
+        account_id uuid not null,
+        key_id text not null,
+        erased_at timestamptz(3) not null,
+        visitors text[] not null,
+        primary key (id, part)
+      )`);
+    this.addSql('create index erasure_notices_of_account on erasure_notices (account_id, erased_at)');
     // Functions name their schema, because code with the owner's rights must not follow a caller's search path.
     this.addSql(`
       do $make$ begin execute format($format$
@@ -63,6 +78,8 @@ export class CreateErasures extends Migration {
                 new.erased_at
               from %1$I.visitor_identities i where i.account_id = new.account_id and i.visitor_id = any (cluster)
               on conflict (account_id, hash) do update set erased_at = greatest(erasures.erased_at, excluded.erased_at);
+            insert into %1$I.erasure_notices (id, part, account_id, key_id, erased_at, visitors)
+              values (gen_random_uuid(), 0, new.account_id, '', new.erased_at, cluster);
             delete from %1$I.visitor_identities i where i.account_id = new.account_id and i.visitor_id = any (cluster);
             delete from %1$I.visitors v where v.account_id = new.account_id and v.id = any (cluster);
             return null;
@@ -81,6 +98,7 @@ export class CreateErasures extends Migration {
     this.addSql('drop function erasure_hash');
     this.addSql('drop function erasure_hash_of');
     this.addSql('drop table erasure_keys');
+    this.addSql('drop table erasure_notices');
     this.addSql('drop table erasures');
   }
 }
