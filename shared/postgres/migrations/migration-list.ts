@@ -37,6 +37,7 @@ import { IndexExchanges } from './0033-index-exchanges.ts';
 import { SaveViews } from './0034-save-views.ts';
 import { RecordPublications } from './0036-record-publications.ts';
 import { CompleteErasures } from './0038-complete-erasures.ts';
+import { KeepErasureNotices } from './0039-keep-erasure-notices.ts';
 import { CreateUsers } from './0035-create-users.ts';
 import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 import { KeySearchedVisitors } from './0037-key-searched-visitors.ts';
@@ -92,4 +93,5 @@ export const migrationList: MigrationList = [
   { name: '0035-create-users', class: CreateUsers },
   { name: '0037-key-searched-visitors', class: KeySearchedVisitors },
   { name: '0038-complete-erasures', class: CompleteErasures },
+  { name: '0039-keep-erasure-notices', class: KeepErasureNotices },
 ];
