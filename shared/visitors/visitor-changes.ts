@@ -19,8 +19,14 @@ const statementsMax = 500;
 /** Errors of a database without the latest migration or roles: undefined table, insufficient privilege. */
 const notMigrated: ReadonlySet<string | undefined> = new Set(['42P01', '42501']);
 
-/** The last answer of PostgreSQL, with the time of the request by the monotonic clock and by the wall clock, in ms. */
-type Answer = { readonly marks: ErasureMarks; readonly askedMs: number; readonly askedAtMs: number };
+/**
+ * The time of a request by the monotonic clock and by the wall clock, in ms. While a machine is suspended, only the wall
+ * clock advances.
+ */
+type Asked = { readonly askedMs: number; readonly askedAtMs: number };
+
+/** The last answer of PostgreSQL. */
+type Answer = Asked & { readonly marks: ErasureMarks };
 
 /**
  * Marks entries of a cache as old when other processes changed their visitors: one short statement for a batch of any
@@ -34,7 +40,7 @@ export class VisitorChanges {
   #answer: Answer | undefined;
   /** Incremented when the answer of a running statement must not be trusted. */
   #epoch = 0;
-  #last: { readonly found: VisitorChangesFound; readonly atMs: number } | undefined;
+  #last: (Asked & { readonly found: VisitorChangesFound }) | undefined;
   #running: Promise<ErasureMarks | undefined> | undefined;
   #next: Promise<ErasureMarks | undefined> | undefined;
   /** Snapshots and times of the calls of `forgetOld`, oldest last. */
@@ -102,10 +108,10 @@ export class VisitorChanges {
 
   async #read(): Promise<ErasureMarks | undefined> {
     const epoch = this.#epoch;
-    const [askedMs, askedAtMs] = [performance.now(), Date.now()];
-    const last = this.#last !== undefined && askedMs - this.#last.atMs <= gapMaxMs ? this.#last.found : undefined;
+    const asked = { askedMs: performance.now(), askedAtMs: Date.now() };
+    const last = this.#last !== undefined && isWithinGap(this.#last) ? this.#last : undefined;
     this.#last = undefined;
-    const found = await this.#select(last?.snapshot).catch((error: unknown) => {
+    const found = await this.#select(last?.found.snapshot).catch((error: unknown) => {
       this.#stopFollowing();
       throw error;
     });
@@ -113,10 +119,12 @@ export class VisitorChanges {
       this.#stopFollowing();
       return undefined;
     }
-    this.#last = { found, atMs: askedMs };
-    if (epoch === this.#epoch) this.#answer = { marks: found.erasures, askedMs, askedAtMs };
+    this.#last = { ...asked, found };
+    if (epoch === this.#epoch) this.#answer = { ...asked, marks: found.erasures };
     if (found.changes.includes(allVisitors)) this.#cache.forgetAll();
-    if (last?.server !== found.server || found.isCutShort) this.#cache.beginFollowing();
+    // Checked again: the process may have been suspended before PostgreSQL got the request.
+    const isComplete = last?.found.server === found.server && isWithinGap(last) && !found.isCutShort;
+    if (!isComplete) this.#cache.beginFollowing();
     for (const { accountId, id, version } of found.changes) this.#cache.noteChange(accountId, id, version);
     return found.erasures;
   }
@@ -136,3 +144,7 @@ export class VisitorChanges {
     }
   }
 }
+
+/** Whether changes since the request are still kept. A step of the wall clock only causes a confirmation too many. */
+const isWithinGap = ({ askedMs, askedAtMs }: Asked): boolean =>
+  performance.now() - askedMs <= gapMaxMs && Math.abs(Date.now() - askedAtMs) <= gapMaxMs;
