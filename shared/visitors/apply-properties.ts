@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { clickIdsProperty, mergeClickIds } from '../contracts/events/click-ids.ts';
+import { purposeOf } from '../contracts/events/consent-words.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { isJsonObject } from '../runtime/json.ts';
 import { boundedTimes, isContainer, memberKey, timeKey } from './property-times.ts';
@@ -21,7 +22,8 @@ export type ApplyOptions = {
  * Properties of a visitor after an event set some of them. The last write of each property wins, by the times of the
  * writes; at equal times the write that is applied later wins. At the top level a value sets a property, null clears
  * it, absent and `""` are ignored; inside `custom_properties` and `consent`, null, absent and `""` are all ignored, and
- * each member has a time. For click ids see `mergeClickIds`. Returns `current` itself when nothing changes.
+ * each member has a time. A purpose in `consent` is one member, in whatever spelling. For click ids see
+ * `mergeClickIds`. Returns `current` itself when nothing changes.
  */
 export function applyTimed(current: TimedProperties, given: JsonObject, options: ApplyOptions): TimedProperties {
   const applying = new Applying(current, options);
@@ -29,6 +31,7 @@ export function applyTimed(current: TimedProperties, given: JsonObject, options:
     const value = given[name];
     if (value === undefined || value === '') continue;
     if (name === clickIdsProperty && isJsonObject(value)) applying.addClicks(value);
+    else if (name === 'consent' && isJsonObject(value)) applying.addConsent(value);
     else if (isContainer(name) && isJsonObject(value)) applying.addMembers(name, value);
     else if (name === 'consent') applying.replaceConsent(value);
     else if (name !== 'custom_properties') applying.set(name, value);
@@ -98,6 +101,36 @@ class Applying {
     if (next !== undefined) this.#put(container, next);
   }
 
+  addConsent(given: JsonObject): void {
+    const current = this.#now()['consent'];
+    if (isJsonObject(current)) this.#removeTwins(current);
+    this.addMembers('consent', spelledAs(this.#now()['consent'], given));
+  }
+
+  /**
+   * Earlier builds stored a purpose once for each spelling, and any denial ruled. The newest one stays; at equal times a
+   * denial.
+   */
+  #removeTwins(consent: JsonObject): void {
+    const kept = new Map<string, string>();
+    const timeOf = (name: string): number => this.#timeOf(memberKey('consent', name));
+    const isNewer = (name: string, other: string): boolean =>
+      timeOf(name) === timeOf(other) ? isDenial(consent[name]) : timeOf(name) > timeOf(other);
+    const names = Object.keys(consent);
+    for (const name of names) {
+      const other = kept.get(purposeOf(name));
+      if (other === undefined || isNewer(name, other)) kept.set(purposeOf(name), name);
+    }
+    if (kept.size === names.length) return;
+    const next: Record<string, unknown> = { ...consent };
+    for (const name of names) {
+      if (kept.get(purposeOf(name)) === name) continue;
+      delete next[name];
+      this.#forget(memberKey('consent', name));
+    }
+    this.#put('consent', next);
+  }
+
   /** Replaces the consent's older members by a value that is not an object, or clears them. */
   replaceConsent(value: unknown): void {
     const current = this.#now()['consent'];
@@ -148,8 +181,7 @@ class Applying {
    * A page may repeat the denial with each event, so it is written at most once an hour.
    */
   #isRepeatedDenial(container: Container, key: string, value: unknown): boolean {
-    const isDenial = value === false || (typeof value === 'string' && value.toLowerCase() === 'denied');
-    return container === 'consent' && isDenial && this.#options.atMs - this.#timeOf(key) >= repeatedDenialMs;
+    return container === 'consent' && isDenial(value) && this.#options.atMs - this.#timeOf(key) >= repeatedDenialMs;
   }
 
   #forget(key: string): void {
@@ -167,6 +199,23 @@ class Applying {
     this.#value ??= { ...this.#current.value };
     delete this.#value[name];
   }
+}
+
+const isDenial = (value: unknown): boolean =>
+  value === false || (typeof value === 'string' && value.toLowerCase() === 'denied');
+
+/** A given consent with the names of the stored one. If it has a purpose in two spellings, a denial wins. */
+function spelledAs(stored: unknown, given: JsonObject): JsonObject {
+  const names = new Map(isJsonObject(stored) ? Object.keys(stored).map((name) => [purposeOf(name), name]) : []);
+  const members = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null || value === '') continue;
+    const purpose = purposeOf(name);
+    const own = names.get(purpose) ?? name;
+    names.set(purpose, own);
+    if (!isDenial(members[own])) members[own] = value;
+  }
+  return members;
 }
 
 const isSameValue = (a: unknown, b: unknown): boolean => a === b || (typeof a === 'object' && isDeepStrictEqual(a, b));

@@ -76,6 +76,61 @@ test('property times: merged visitors have the profile that one visitor with all
   );
 });
 
+/** The consent by lower-case name; one member must be left for each purpose. */
+function purposesOf({ value }: VisitorProperties): Record<string, unknown> {
+  const members = Object.entries((value['consent'] ?? {}) as JsonObject);
+  const purposes = Object.fromEntries(members.map(([name, word]) => [name.trim().toLowerCase(), word]));
+  expect(Object.keys(purposes).length).toBe(members.length);
+  return purposes;
+}
+
+const spelled: fc.Arbitrary<readonly Write[]> = fc
+  .uniqueArray(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom('Ads', 'ads', ' ADS', 'Mail', 'mail')), {
+    selector: ([atMs]) => atMs,
+    minLength: 1,
+  })
+  .map((all) => all.map(([atMs, name]) => ({ atMs, given: { consent: { [name]: `v${atMs}` } } })));
+
+test('property times: the last write of a purpose wins in any spelling and order of delivery, also after a merge', () => {
+  fc.assert(
+    fc.property(
+      spelled.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray([...all], { minLength: all.length }))),
+      fc.array(fc.boolean()),
+      ([all, shuffled], toFirst) => {
+        const expected: Record<string, unknown> = {};
+        for (const { given } of all.toSorted((a, b) => a.atMs - b.atMs))
+          for (const [name, word] of Object.entries(given['consent'] as JsonObject))
+            expected[name.trim().toLowerCase()] = word;
+        expect(purposesOf(apply(shuffled))).toEqual(expected);
+        const first = apply(shuffled.filter((_, index) => toFirst[index] === true));
+        const second = apply(shuffled.filter((_, index) => toFirst[index] !== true));
+        expect(purposesOf(first.mergedWith(second))).toEqual(expected);
+        expect(purposesOf(second.mergedWith(first))).toEqual(expected);
+      },
+    ),
+  );
+});
+
+test('property times: of a purpose that an earlier build stored in two spellings the next consent leaves the newer one', () => {
+  const stored = (advertising: number, capital: number) =>
+    new VisitorProperties(
+      { consent: { advertising: false, Advertising: true } },
+      undefined,
+      new Map([
+        ['2advertising', advertising],
+        ['2Advertising', capital],
+      ]),
+    );
+  const consentOf = (properties: VisitorProperties, given: JsonObject, atMs: number): unknown =>
+    properties.with({ consent: given }, atMs).value['consent'];
+  expect(consentOf(stored(1, 2), { mail: true }, 3)).toEqual({ Advertising: true, mail: true });
+  expect(consentOf(stored(2, 1), { mail: true }, 3)).toEqual({ advertising: false, mail: true });
+  expect(consentOf(stored(2, 1), { Advertising: true }, 3)).toEqual({ advertising: true });
+  expect(consentOf(stored(2, 1), { ADVERTISING: true }, 1)).toEqual({ advertising: false });
+  // At equal times, and without times, a denial wins.
+  expect(consentOf(stored(0, 0), { mail: true }, 3)).toEqual({ advertising: false, mail: true });
+});
+
 test('property times: stored times are read back unchanged', () => {
   fc.assert(
     fc.property(writes, (all) => {

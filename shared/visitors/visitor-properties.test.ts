@@ -54,6 +54,18 @@ const rows: readonly [name: string, current: JsonObject, given: JsonObject, expe
     { consent: { ads: null, mail: false } },
     { consent: { ads: true, mail: false } },
   ],
+  [
+    'a purpose in another spelling replaces the purpose, and another name of its kind is another property',
+    { consent: { advertising: false }, custom_properties: { plan: 1 } },
+    { consent: { ' Advertising': true }, custom_properties: { Plan: 2 } },
+    { consent: { advertising: true }, custom_properties: { plan: 1, Plan: 2 } },
+  ],
+  [
+    'a purpose that one consent has twice is denied if either is',
+    {},
+    { consent: { Ads: true, ads: 'Denied', mail: false, Mail: true } },
+    { consent: { Ads: 'Denied', mail: false } },
+  ],
   ['a consent that is a text is a property like any other', { consent: 'yes' }, { consent: 'no' }, { consent: 'no' }],
   ['an empty custom_properties adds nothing', {}, { custom_properties: {} }, {}],
 ];

@@ -29,6 +29,9 @@ export type GoogleConsentType = (typeof googleConsentTypes)[number];
 /** The visitor's decision for each consent type. */
 export type ConsentMode = Readonly<Partial<Record<GoogleConsentType, 'GRANTED' | 'DENIED'>>>;
 
+/** The purpose that a name in a consent stands for, in whatever spelling. */
+export const purposeOf = (name: string): string => name.trim().toLowerCase();
+
 /** The decisions, and the number of unreadable values. */
 export type ReadConsent = { readonly words: Record<string, boolean>; readonly unreadable: number };
 
@@ -96,7 +99,7 @@ function addList(read: { readonly words: Record<string, boolean>; unreadable: nu
 }
 
 function addWord(words: Record<string, boolean>, name: string, word: boolean): void {
-  const key = name.trim().toLowerCase();
+  const key = purposeOf(name);
   if (key === '' || key.length > nameCharactersMax || key.startsWith('$') || key === '__proto__') return;
   words[key] = words[key] !== false && word;
 }
