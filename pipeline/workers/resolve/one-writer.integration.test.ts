@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { encodeHashes, eventScope, hashEvent, idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import {
   deduplicationSubject,
   eventsOfAll,
@@ -276,6 +277,34 @@ test('one writer: if an earlier build, which names no sequence, writes too, the 
     await until(next, 'resolved', 2);
     await next.stop(5_000);
     expect(await idsOf(rig)).toEqual(['e0', 'e0', 'e1', 'e2']);
+  }));
+
+test('one writer: a frame that a paused predecessor stored unseen is known to the next resolver, though a checkpoint covers it', () =>
+  withRig(async (rig) => {
+    const settings = { ...defaultSettings, partEventsMax: 1, checkpointEveryMs: 20 };
+    const owner = await rig.start(0, { settings });
+    await rig.send(0, [event(0)]);
+    await until(owner, 'resolved', 1);
+    // The predecessor's frame, with event 1.
+    const scope = eventScope({ account: rig.account, source: 'source-1' });
+    await publish(rig.connection, eventsSubject(rig.account, 0), Buffer.from('{}\n'), {
+      msgId: randomUUID(),
+      headers: { [idsHeader]: encodeHashes([hashEvent(scope, 'e1', { userId: 'u1' })]) },
+      timeoutMs: 5_000,
+    });
+    await rig.send(0, [{ ...event(2), account: randomUUID() }]);
+    await vi.waitFor(() => expect(owner.stats()).toMatchObject({ resolved: 2, checkpoint_ids_waiting: 0 }), patiently);
+    const failure = failureOf(owner);
+    await rig.send(0, [event(1)]);
+    expect(await failure).toMatchObject({ code: 'other_writer' });
+    const next = await rig.start(0);
+    await rig.send(0, [event(3)]);
+    await vi.waitFor(() => {
+      const { resolved, duplicates } = next.stats();
+      expect(duplicates).toBeGreaterThan(0);
+      expect(resolved).toBe(1);
+    }, patiently);
+    await next.stop(5_000);
   }));
 
 test.each(['the last frame of an idle partition', 'all of EVENTS'])(

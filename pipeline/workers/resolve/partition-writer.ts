@@ -1,10 +1,11 @@
 import { LogConnectError } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { eventsOfPartition } from '../../../shared/contracts/subjects.ts';
+import { isNotFound, isNotPermitted } from '../../../shared/nats/connection/server-error.ts';
+import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
 import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';
 import { predecessorHeader } from '../../../shared/nats/messages/predecessors.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
-import { lastStored, msgIdHeader, storedAt } from '../../../shared/nats/messages/subject-log.ts';
+import { lastStored, msgIdHeader, purgeSubject, storedAt } from '../../../shared/nats/messages/subject-log.ts';
 import type { StoredId } from '../../../shared/nats/messages/subject-log.ts';
 import { publishBatch } from '../../../shared/nats/publish/publish-batch.ts';
 import { PublishError, asPublishError, expectedLastHeader, publish } from '../../../shared/nats/publish/publisher.ts';
@@ -197,6 +198,7 @@ export class PartitionWriter {
     const { partition, confirm } = this.#context;
     const expected = this.#last.get(subject) ?? neverStored;
     if (last.seq > expected.seq) {
+      await this.#removeCheckpoints(subject);
       throw new OtherWriterError(
         `publishing to ${subject}: another resolver of partition ${partition} has written sequence ${last.seq} after ${expected.seq}`,
       );
@@ -206,6 +208,20 @@ export class PartitionWriter {
     // Retention removed the expected message, so nothing on the subject shows who owns the partition.
     await confirm();
     this.#last.set(subject, last);
+  }
+
+  /**
+   * Checkpoints of this resolver may cover a frame of the other one that it has not read: without them the next start
+   * reads EVENTS. Throws if this resolver has lost the partition, because they are its successor's then.
+   */
+  async #removeCheckpoints(subject: string): Promise<void> {
+    const { connection, partition, confirm } = this.#context;
+    await confirm();
+    try {
+      await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
+    } catch (error) {
+      if (!isNotFound(error) && !isNotPermitted(error)) throw asPublishError(subject, error);
+    }
   }
 
   async #behindLast(message: OutgoingMessage): Promise<OutgoingMessage> {
