@@ -10,6 +10,7 @@ const writeEveryMs = 2_000;
 
 /** Maximum number of groups of violations that are kept while the database is unavailable. */
 const keptMax = 5_000;
+const groupsPerStatement = 500;
 
 type WriterContext = Pick<ResolverContext, 'partition' | 'plan' | 'counts' | 'logger'>;
 
@@ -23,13 +24,15 @@ export function startViolationWriter(
     const taken = [...kept, ...violations.take()];
     if (taken.length === 0) return;
     kept = [];
+    let written = 0;
     try {
-      await store.write(taken);
+      for (; written < taken.length; written += groupsPerStatement)
+        await store.write(taken.slice(written, written + groupsPerStatement));
     } catch (error) {
       counts.violation_write_retries += 1;
       logger.warn(failureFields(error), 'writing violations of tracking plans failed');
-      kept = taken.slice(0, keptMax);
-      for (const { count } of taken.slice(keptMax)) counts.violations_skipped += count;
+      kept = taken.slice(written, written + keptMax);
+      for (const { count } of taken.slice(written + keptMax)) counts.violations_skipped += count;
     }
   };
   const deleteOld = async (): Promise<void> => {

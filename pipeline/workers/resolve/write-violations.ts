@@ -4,6 +4,7 @@ import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts'
 
 /** Writes the counts of violations to PostgreSQL, and deletes old ones. */
 export type ViolationStore = {
+  /** Writes all of the counts or, if it fails, none. */
   write(counted: readonly CountedViolation[]): Promise<void>;
   /** Deletes counts that are no longer shown. */
   deleteOld(): Promise<void>;
@@ -28,7 +29,6 @@ export type CountedViolation = ViolationRow & { readonly count: number; readonly
 
 /** Maximum number of an account's groups per hour; violations of further ones are counted together, by their rule. */
 export const groupsPerHourMax = 2_000;
-const rowsPerStatement = 500;
 /** The console shows seven days; one more day is kept as a margin. */
 const keptHours = 8 * 24;
 const deletedAtOnceMax = 5_000;
@@ -42,14 +42,11 @@ export function createViolationStore(pool: Pool): ViolationStore {
  * add at the same moment.
  */
 async function writeViolations(pool: Pool, counted: readonly CountedViolation[]): Promise<void> {
-  for (let start = 0; start < counted.length; start += rowsPerStatement) {
-    const some = counted.slice(start, start + rowsPerStatement);
-    await inTransaction(
-      pool,
-      (client) => client.query({ name: 'write-violations', text: statement, values: [jsonLines(some.map(jsonOf))] }),
-      { isFlushed: false },
-    );
-  }
+  await inTransaction(
+    pool,
+    (client) => client.query({ name: 'write-violations', text: statement, values: [jsonLines(counted.map(jsonOf))] }),
+    { isFlushed: false },
+  );
 }
 
 async function deleteOldViolations(pool: Pool): Promise<void> {
