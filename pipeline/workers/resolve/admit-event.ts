@@ -29,6 +29,8 @@ import type { WaitingEvent } from './waiting-events.ts';
 export type Candidate = {
   readonly accepted: WaitingEvent;
   readonly hash: EventHash;
+  /** Set for an event released from quarantine: its hash before the release, which its client's repetitions have. */
+  readonly unreleased: EventHash | undefined;
   /** Where the event's part starts and ends in the written JSON. */
   readonly json: { readonly start: number; readonly end: number };
   /** Number of bytes that the client sent for the event. */
@@ -98,12 +100,15 @@ function admit(
   // The hash uses the default rules, so that a retry is recognised even if the account's settings have changed since.
   const named = plan.identity === defaultIdentityRules ? touch : readTouch(envelope, rules.keyTrust).touch;
   const { release } = envelope;
+  const scope = eventScope(envelope);
+  const own = hashEvent(scope, envelope.id, named.claim);
   // Each release of a quarantined event passes the deduplication once.
-  const scope = release === undefined ? eventScope(envelope) : `${eventScope(envelope)}\nrelease ${release}`;
-  const hash = hashEvent(scope, envelope.id, named.claim);
+  const hash = release === undefined ? own : hashEvent(`${scope}\nrelease ${release}`, envelope.id, named.claim);
+  const unreleased = release === undefined ? undefined : own;
   const { storedAtMs } = accepted.origin.frame;
   if (release === undefined && wasKnownEarlier(context, envelope, storedAtMs)) return drops.duplicate;
   if (!context.deduplication.add(hash, storedAtMs)) return drops.duplicate;
+  if (unreleased !== undefined) context.deduplication.add(unreleased, storedAtMs);
   context.counts.placeholder_identifiers += placeholders;
   if (namesTwo) context.counts.people_kept_apart += 1;
   if (isUnverified) context.counts.user_hashes_refused += 1;
@@ -129,14 +134,15 @@ function admit(
   if (judged !== undefined && 'held' in judged) {
     // Looked up like an event of a test key, which changes no visitor: an erased visitor's event is not quarantined.
     const asked: VisitorTouch = { ...touch, given: [], sentWith: 'test' };
-    return { accepted, hash, json: { start, end: start }, sentBytes, touch: asked, held: judged.held, saidAtMs };
+    const json = { start, end: start };
+    return { accepted, hash, unreleased, json, sentBytes, touch: asked, held: judged.held, saidAtMs };
   }
   if (!isTest && !plan.allows(name)) return drops.notAllowed;
   const changed = judged?.changed;
   encodeEvent(context.writer, envelope, changed ? readEvent(changed, rules) : event, plan.versionNumber);
   const json = { start, end: context.writer.length };
   const given = changed ? stillNaming(readTouch(changed, rules.keyTrust, options).touch, namedBy(touch)) : touch;
-  return { accepted, hash, json, sentBytes, touch: given, saidAtMs };
+  return { accepted, hash, unreleased, json, sentBytes, touch: given, saidAtMs };
 }
 
 /**

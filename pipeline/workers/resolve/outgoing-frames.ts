@@ -17,7 +17,7 @@ export type OutgoingFrame = {
   /** The frame's lines, uncompressed. */
   readonly lines: Uint8Array;
   readonly events: number;
-  /** Packed hashes of its events' ids, in order. */
+  /** Packed hashes of its events' ids, in order. A released event has two. */
   readonly ids: string;
   /** Two frames of the same events have the same id, in every process. */
   readonly msgId: string;
@@ -27,6 +27,8 @@ export type OutgoingFrame = {
 export type OutgoingEvent = {
   readonly accountId: string;
   readonly hash: EventHash;
+  /** See `Candidate`. */
+  readonly unreleased?: EventHash | undefined;
   /** The event's part of the line, as JSON. */
   readonly json: Stretch;
   /** Bytes that the client sent for this event. */
@@ -168,8 +170,10 @@ export class OutgoingFrames {
   }
 }
 
-function append(frame: OpenFrame, { json, hash, sentBytes }: OutgoingEvent, before: string, behind: string): void {
+function append(frame: OpenFrame, event: OutgoingEvent, before: string, behind: string): void {
+  const { json, hash, unreleased, sentBytes } = event;
   frame.writer.appendLineOf(before, json, behind);
   frame.hashes.push(hash);
+  if (unreleased !== undefined) frame.hashes.push(unreleased);
   frame.sentBytes += sentBytes;
 }

@@ -5,6 +5,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { openFrame } from '../../../shared/contracts/events/compressed-frame.ts';
 import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { releasedLine } from '../../../shared/contracts/events/quarantine.ts';
 import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
 import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
@@ -98,6 +99,25 @@ async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) 
 }
 
 const stored = (seq: number, data: Uint8Array) => ({ seq, data, storedAtMs: Date.now() });
+
+test('resolve part: after a restart a repeated event is a duplicate of its release from quarantine', async () => {
+  const first = frameOf('account', [{ id: 'e', body: { event: 'E', userId: 'u' } }]);
+  const released = releasedLine(first);
+  const before = createContext();
+  const { frames } = await resolveAll(before, [stored(1, released)]);
+  expect(before.counts).toMatchObject({ duplicates: 0 });
+  // In the same process, and in the next one, which knows only the ids of the log.
+  await resolveAll(before, [stored(2, first)]);
+  expect(before.counts).toMatchObject({ duplicates: 1 });
+  const after = createContext();
+  for (const { ids } of frames) {
+    after.deduplication.addPacked({ ids: Buffer.from(ids, 'base64'), timeMs: Date.now() });
+  }
+  expect((await resolveAll(after, [stored(2, first), stored(3, released)])).frames).toEqual([]);
+  expect(after.counts).toMatchObject({ duplicates: 2 });
+  // A further release passes.
+  expect((await resolveAll(after, [stored(4, releasedLine(released))])).frames).toHaveLength(1);
+});
 
 test('resolve part: events that are dropped are counted by reason, and the rest is written in order', async () => {
   const context = createContext();

@@ -392,7 +392,8 @@ function write(
   if (properties.nestDeeperThan(lineDepthMax - 1)) {
     return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels once its visitor is added`);
   }
-  const { hash, sentBytes, touch } = candidate;
-  const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, sentBytes, visitorId: id, properties });
+  const { hash, unreleased, sentBytes, touch } = candidate;
+  const { accountId } = touch;
+  const isAdded = outgoing.add({ accountId, hash, unreleased, json, sentBytes, visitorId: id, properties });
   return isAdded ? undefined : letterOf(candidate.accepted, 'too large together with its visitor');
 }
