@@ -63,7 +63,8 @@ export class Admission {
       source.tally.forbidden += events;
       return forbidden;
     }
-    if (source.intake.refusal !== undefined) {
+    // A request without events, such as a page's for its settings, adds nothing to the waiting events.
+    if (events > 0 && source.intake.refusal !== undefined) {
       source.tally.backpressure += events;
       return source.intake.refusal;
     }
@@ -95,7 +96,8 @@ export class Admission {
 
 /** The refusal if a source key exceeds its rate limit of events or bytes; otherwise undefined. */
 function refusedBy({ limits, keyHash }: PublishedSource, count: number, weight: number, nowMs: number) {
-  const untilEventsMs = limits.events.take(keyHash, count, nowMs);
+  // A limit refuses a key in debt even if nothing is taken.
+  const untilEventsMs = count === 0 ? 0 : limits.events.take(keyHash, count, nowMs);
   if (untilEventsMs > 0) return tooMany('events', untilEventsMs);
   const untilBytesMs = weight === 0 ? 0 : limits.bytes.take(keyHash, weight, nowMs);
   return untilBytesMs > 0 ? tooMany('bytes', untilBytesMs) : undefined;
