@@ -36,3 +36,8 @@ test('admission: a request without events is admitted while its key or its accou
   expect(other.source?.tally).toMatchObject({ backpressure: 1 });
   expect(source?.tally).toMatchObject({ limited: 1 });
 });
+
+test('admission: a request that is refused for its bytes uses none of the events of its key', () => {
+  const { admit } = createRig();
+  expect([admit(1, 100_000), admit(15, 10), admit(15)]).toEqual([200, 429, 200]);
+});

@@ -100,7 +100,9 @@ function refusedBy({ limits, keyHash }: PublishedSource, count: number, weight: 
   const untilEventsMs = count === 0 ? 0 : limits.events.take(keyHash, count, nowMs);
   if (untilEventsMs > 0) return tooMany('events', untilEventsMs);
   const untilBytesMs = weight === 0 ? 0 : limits.bytes.take(keyHash, weight, nowMs);
-  return untilBytesMs > 0 ? tooMany('bytes', untilBytesMs) : undefined;
+  if (untilBytesMs === 0) return undefined;
+  limits.events.credit(keyHash, count);
+  return tooMany('bytes', untilBytesMs);
 }
 
 const dayMs = 86_400_000;
