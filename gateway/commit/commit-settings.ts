@@ -42,11 +42,11 @@ const settings = defineSettings({
   framesInFlightMax: fromEnv({
     FRAMES_IN_FLIGHT_MAX: count('Publishes in flight over all partitions; at most one per partition', 2),
   }),
-  /** Events that wait for the log or are on their way to it. */
+  /** Events that wait for the log or are on their way to it; half of them may be of one account. */
   queueEventsMax: 100_000,
   queueBytesMax: fromEnv({
     QUEUE_BYTES_MAX: count(
-      'Bytes of events that wait for the log or are on their way to it, 100,000 events at most. Beyond it the answer is 503',
+      'Bytes of events that wait for the log or are on their way to it, 100,000 events at most; one account may use half of both. Beyond it the answer is 503',
       64 * mebibyte,
       { unit: 'bytes', minimum: mebibyte },
     ),

@@ -8,9 +8,10 @@ export class Frame {
   readonly writer = new FrameWriter(initialBytes);
   readonly #waiters: FrameWaiter[] = [];
   readonly #tags: number[] = [];
-  /** The account of each run of consecutive events, and the bytes of the run. */
+  /** The account of each run of consecutive events, and the bytes and events of the run. */
   readonly #accounts: string[] = [];
   readonly #accountBytes: number[] = [];
+  readonly #accountEvents: number[] = [];
   /** When the first event arrived, in ms on the monotonic clock. */
   openedAtMs = 0;
 
@@ -20,19 +21,22 @@ export class Frame {
     this.writer.appendEnvelope(head, body, start, end);
     const bytes = this.writer.length - before;
     const last = this.#accounts.length - 1;
-    if (last >= 0 && this.#accounts[last] === accountId)
+    if (last >= 0 && this.#accounts[last] === accountId) {
       this.#accountBytes[last] = (this.#accountBytes[last] ?? 0) + bytes;
-    else {
+      this.#accountEvents[last] = (this.#accountEvents[last] ?? 0) + 1;
+    } else {
       this.#accounts.push(accountId);
       this.#accountBytes.push(bytes);
+      this.#accountEvents.push(1);
     }
     this.#waiters.push(waiter);
     this.#tags.push(tag);
   }
 
-  /** Calls `onBytes` once for each run of consecutive events of one account, so some accounts get several calls. */
-  eachAccount(onBytes: (accountId: string, bytes: number) => void): void {
-    for (let i = 0; i < this.#accounts.length; i += 1) onBytes(this.#accounts[i] ?? '', this.#accountBytes[i] ?? 0);
+  /** Calls `onRun` once for each run of consecutive events of one account, so some accounts get several calls. */
+  eachAccount(onRun: (accountId: string, bytes: number, events: number) => void): void {
+    for (let i = 0; i < this.#accounts.length; i += 1)
+      onRun(this.#accounts[i] ?? '', this.#accountBytes[i] ?? 0, this.#accountEvents[i] ?? 0);
   }
 
   /** Reports the outcome to the waiters and empties the frame for its next use. */
@@ -42,6 +46,7 @@ export class Frame {
     this.#tags.length = 0;
     this.#accounts.length = 0;
     this.#accountBytes.length = 0;
+    this.#accountEvents.length = 0;
     this.writer.reset();
   }
 }

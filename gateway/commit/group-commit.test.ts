@@ -43,10 +43,10 @@ function createRig(overrides: Partial<GroupCommitSettings & { readonly roundMs: 
     published,
     answers,
     disconnect: () => (connected = false),
-    add(partition: number, id: string, filler = ''): void {
+    add(partition: number, id: string, filler = '', accountId = 'a'): void {
       const body = Buffer.from(JSON.stringify({ filler }));
       const waiter: FrameWaiter = { frameDecided: (outcome, tag) => void answers.push(`${id} ${tag} ${outcome}`) };
-      commit.append(partition, `{"v":1,"id":"${id}","body":`, new EventSlice(body, 'a'), waiter, answers.length);
+      commit.append(partition, `{"v":1,"id":"${id}","body":`, new EventSlice(body, accountId), waiter, answers.length);
     },
     turn: () => vi.advanceTimersByTimeAsync(1),
   };
@@ -224,16 +224,31 @@ test('group commit: an event larger than a frame gets its own frame', async () =
 });
 
 test('group commit: there is no room while the queue is full or the log is disconnected', () => {
-  const rig = createRig({ queueEventsMax: 2, queueBytesMax: 1024 ** 2 });
-  expect(rig.commit.hasRoom(2, 10)).toBe(true);
-  expect(rig.commit.hasRoom(3, 10)).toBe(false);
-  expect(rig.commit.hasRoom(1, 2 * 1024 ** 2)).toBe(false);
-  rig.add(0, 'a');
-  rig.add(0, 'b');
-  expect(rig.commit.hasRoom(1, 10)).toBe(false);
+  const rig = createRig({ queueEventsMax: 3 });
+  rig.add(0, 'a', '', 'one');
+  rig.add(0, 'b', '', 'two');
+  expect(rig.commit.hasRoom(1, 10, 'three')).toBe(true);
+  expect(rig.commit.hasRoom(2, 10, 'three')).toBe(false);
+  rig.add(0, 'c', '', 'three');
+  expect(rig.commit.hasRoom(1, 10, 'four')).toBe(false);
   const away = createRig();
   away.disconnect();
-  expect(away.commit.hasRoom(1, 1)).toBe(false);
+  expect(away.commit.hasRoom(1, 1, 'one')).toBe(false);
+});
+
+test('group commit: an account uses at most half of the queue, so that other accounts have room', async () => {
+  const rig = createRig({ queueEventsMax: 4, queueBytesMax: 2_000, frameBytesMax: 4_096 });
+  rig.add(0, 'a', '', 'loud');
+  rig.add(0, 'b', '', 'quiet');
+  rig.add(0, 'c', '', 'loud');
+  expect(rig.commit.hasRoom(1, 10, 'loud')).toBe(false);
+  expect([rig.commit.hasRoom(1, 900, 'quiet'), rig.commit.hasRoom(1, 1_001, 'quiet')]).toEqual([true, false]);
+  await rig.turn();
+  rig.published[0]?.decide('stored');
+  await rig.turn();
+  expect([rig.commit.hasRoom(2, 1_000, 'loud'), rig.commit.hasRoom(2, 1_000, 'quiet')]).toEqual([true, true]);
+  rig.add(0, 'd', 'x'.repeat(900), 'loud');
+  expect([rig.commit.hasRoom(1, 100, 'loud'), rig.commit.hasRoom(1, 100, 'quiet')]).toEqual([false, true]);
 });
 
 test('group commit: if the log does not answer in time, all waiting events fail at once and no new ones are accepted', async () => {
@@ -245,9 +260,9 @@ test('group commit: if the log does not answer in time, all waiting events fail 
   rig.published[0]?.decide('timeout');
   await rig.turn();
   expect(rig.answers).toEqual(['a 0 timeout', 'b 0 stalled', 'c 0 stalled']);
-  expect(rig.commit.hasRoom(1, 1)).toBe(false);
+  expect(rig.commit.hasRoom(1, 1, 'a')).toBe(false);
   rig.gate.noteAlive();
-  expect(rig.commit.hasRoom(1, 1)).toBe(true);
+  expect(rig.commit.hasRoom(1, 1, 'a')).toBe(true);
 });
 
 test('group commit: a refusal fails its own frame only', async () => {

@@ -1,3 +1,4 @@
+import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import type { EventSlice, FrameOutcome, FrameWaiter } from './frame.ts';
 import { Frame } from './frame.ts';
 import type { Pace } from './crowd-pace.ts';
@@ -73,8 +74,9 @@ export class GroupCommit {
   #nextRound: NodeJS.Timeout | undefined;
   #roundAtMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
-  #queuedEvents = 0;
-  #queuedBytes = 0;
+  /** Events and bytes of each account that wait or are in flight. */
+  readonly #events: ConcurrencyLimit;
+  readonly #bytes: ConcurrencyLimit;
   #idle: (() => void) | undefined;
   readonly stats: FrameStats = {
     frames: 0,
@@ -100,6 +102,8 @@ export class GroupCommit {
     this.#store = store;
     this.#onStored = onStored;
     this.#decidedMs = settings.deadlineMs * decidedShare;
+    this.#events = queueLimit(settings.queueEventsMax);
+    this.#bytes = queueLimit(settings.queueBytesMax);
     this.#lanes = Array.from({ length: settings.partitions }, (_, partition) => new Lane(partition));
     gate.onClose(() => this.#failQueued('stalled'));
   }
@@ -109,20 +113,16 @@ export class GroupCommit {
   }
 
   get queuedEvents(): number {
-    return this.#queuedEvents;
+    return this.#events.total;
   }
 
   get queuedBytes(): number {
-    return this.#queuedBytes;
+    return this.#bytes.total;
   }
 
-  /** Whether the log works and the queue has room; if not, refuse the request. */
-  hasRoom(events: number, bytes: number): boolean {
-    return (
-      this.#gate.open &&
-      this.#queuedEvents + events <= this.#settings.queueEventsMax &&
-      this.#queuedBytes + bytes <= this.#settings.queueBytesMax
-    );
+  /** Whether the log works and the queue has room for events of this account; if not, refuse the request. */
+  hasRoom(events: number, bytes: number, accountId: string): boolean {
+    return this.#gate.open && this.#events.hasRoom(accountId, events) && this.#bytes.hasRoom(accountId, bytes);
   }
 
   /** Adds an event to its partition's next frame and copies its bytes. Call `hasRoom` first. */
@@ -141,8 +141,8 @@ export class GroupCommit {
     }
     const before = lane.open.writer.length;
     lane.open.add(head, slice, waiter, tag);
-    this.#queuedBytes += lane.open.writer.length - before;
-    this.#queuedEvents += 1;
+    this.#bytes.charge(slice.accountId, lane.open.writer.length - before);
+    this.#events.charge(slice.accountId, 1);
     this.#expiry ??= setInterval(() => this.#expire(performance.now()), expiryCheckMs);
     if (lane.publishing) return;
     if (this.#inFlight > 0) this.#planFlushLater(this.#settings.frameLingerMs);
@@ -151,7 +151,7 @@ export class GroupCommit {
 
   /** Resolves once nothing waits or is in flight. */
   async drained(): Promise<void> {
-    if (this.#queuedEvents === 0) return;
+    if (this.queuedEvents === 0) return;
     this.#flush();
     await new Promise<void>((resolve) => {
       this.#idle = resolve;
@@ -197,7 +197,7 @@ export class GroupCommit {
 
   /** Whether the next round has to wait; a timer then starts it. */
   #isTooSoon(): boolean {
-    if (this.#queuedEvents === 0) return true;
+    if (this.queuedEvents === 0) return true;
     const nowMs = performance.now();
     const waitMs = this.#roundWaitMs(nowMs);
     if (waitMs < 1) {
@@ -216,7 +216,7 @@ export class GroupCommit {
   /** How long the next round still waits, in ms. Valid only with nothing in flight, when all queued events wait. */
   #roundWaitMs(nowMs: number): number {
     if (this.#lanes.some(({ sealed }) => sealed.length > 0)) return 0;
-    const smallness = Math.max(0, 1 - this.#queuedBytes / this.#settings.roundBytes);
+    const smallness = Math.max(0, 1 - this.queuedBytes / this.#settings.roundBytes);
     return Math.floor(this.#roundAtMs + this.#pace.msAt(nowMs) * smallness - nowMs);
   }
 
@@ -272,16 +272,18 @@ export class GroupCommit {
   }
 
   #decide(frame: Frame, outcome: FrameOutcome): void {
-    this.#queuedEvents -= frame.writer.events;
-    this.#queuedBytes -= frame.writer.length;
+    frame.eachAccount((accountId, bytes, events) => {
+      this.#bytes.release(accountId, bytes);
+      this.#events.release(accountId, events);
+    });
     const keep = this.#spare.length < framesKept && frame.writer.length <= frameBytesKept;
     frame.decide(outcome);
     if (keep) this.#spare.push(frame);
-    if (this.#queuedEvents === 0) this.#idle?.();
+    if (this.queuedEvents === 0) this.#idle?.();
   }
 
   #expire(nowMs: number): void {
-    if (this.#queuedEvents === 0) {
+    if (this.queuedEvents === 0) {
       clearInterval(this.#expiry);
       this.#expiry = undefined;
       return;
@@ -304,6 +306,9 @@ export class GroupCommit {
     }
   }
 }
+
+/** One account may use half of the queue, so its burst leaves room for the others. */
+const queueLimit = (max: number): ConcurrencyLimit => new ConcurrencyLimit({ max, ofOwnerMax: Math.ceil(max / 2) });
 
 /** The frames of one partition, oldest first: frames closed for their size, then the growing one. */
 class Lane {

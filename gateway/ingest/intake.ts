@@ -33,9 +33,9 @@ export class Intake {
     this.#partitions = partitions;
   }
 
-  /** Whether the log accepts this much more now. Call it before events are added. */
-  hasRoom(events: number, bytes: number): boolean {
-    return this.#commit.hasRoom(events, bytes);
+  /** Whether the log accepts this much more of an account now. Call it before events are added. */
+  hasRoom(events: number, bytes: number, accountId: string): boolean {
+    return this.#commit.hasRoom(events, bytes, accountId);
   }
 
   /** The start of a request's envelopes. `ctxJson`: the context that a batch gives for all of its rows. */

@@ -38,7 +38,7 @@ export class MadeEvents {
       bytes += body.length;
     }
     if (events.length === 0) return exchange.send(accepted);
-    if (!this.#intake.hasRoom(events.length, bytes)) {
+    if (!this.#intake.hasRoom(events.length, bytes, source.accountId)) {
       source.tally.lost += events.length;
       return exchange.send(unavailable);
     }

@@ -140,7 +140,7 @@ export class SingleEvent {
   #store(exchange: Exchange, admitted: Admitted, event: OneEvent, body: Buffer): void {
     const { source } = admitted;
     // The route's own answer, as for an event that the log refuses.
-    if (!this.#intake.hasRoom(1, body.length)) return exchange.frameDecided('stalled');
+    if (!this.#intake.hasRoom(1, body.length, source.accountId)) return exchange.frameDecided('stalled');
     const slice = new EventSlice(body, source.accountId);
     event.bot = this.#intake.botScoreOf(exchange, source, slice);
     const head = endHead(this.#intake.startOf(exchange, admitted), event);

@@ -18,6 +18,15 @@ test('concurrency limit: one owner cannot exceed its limit, all owners together 
   expect([limit.total, limit.size, limit.take('a', 6), limit.refused]).toEqual([0, 0, true, 4]);
 });
 
+test('concurrency limit: units taken at a cost that was known too late count, beyond the limit too', () => {
+  const limit = new ConcurrencyLimit({ max: 10, ofOwnerMax: 6 });
+  expect([limit.hasRoom('a', 6), limit.hasRoom('a', 7)]).toEqual([true, false]);
+  limit.charge('a', 7);
+  expect([limit.usedBy('a'), limit.total, limit.take('a'), limit.hasRoom('b', 4)]).toEqual([7, 7, false, false]);
+  limit.release('a', 7);
+  expect([limit.size, limit.take('b', 4)]).toEqual([0, true]);
+});
+
 test('concurrency limit: no sequence of takes and releases exceeds a limit or loses a unit', () => {
   const step = fc.record({ owner: fc.constantFrom('a', 'b', 'c'), amount: fc.integer({ min: 1, max: 4 }) });
   fc.assert(

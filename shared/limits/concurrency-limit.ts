@@ -48,16 +48,25 @@ export class ConcurrencyLimit {
     return this.#used.get(owner) ?? 0;
   }
 
+  /** Whether an owner may take this many units more. */
+  hasRoom(owner: string, amount: number): boolean {
+    return this.usedBy(owner) + amount <= this.#ofOwnerMax && this.#total + amount <= this.max;
+  }
+
   /** Takes units for an owner; returns false if its limit, or the limit of all, would be exceeded. */
   take(owner: string, amount = 1): boolean {
-    const used = this.usedBy(owner) + amount;
-    if (used > this.#ofOwnerMax || this.#total + amount > this.max) {
+    if (!this.hasRoom(owner, amount)) {
       this.#refused += 1;
       return false;
     }
-    this.#used.set(owner, used);
-    this.#total += amount;
+    this.charge(owner, amount);
     return true;
+  }
+
+  /** Takes units whose number was only estimated for `hasRoom`, so limits may be exceeded. */
+  charge(owner: string, amount: number): void {
+    this.#used.set(owner, this.usedBy(owner) + amount);
+    this.#total += amount;
   }
 
   release(owner: string, amount = 1): void {

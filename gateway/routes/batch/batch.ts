@@ -132,7 +132,7 @@ class Batches {
     const valid = this.#checkRows(batch, body, answer);
     blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
     const bytes = body.length + valid.length * (ctxJson?.length ?? 0);
-    if (valid.length === 0 || !this.#intake.hasRoom(valid.length, bytes)) {
+    if (valid.length === 0 || !this.#intake.hasRoom(valid.length, bytes, batch.admitted.source.accountId)) {
       for (const { index } of valid) answer.rowLost(index);
       return answer.send();
     }

@@ -194,7 +194,8 @@ export class CompatIntake {
     const start = this.#intake.startOf(exchange, admitted);
     const written = this.#write(admitted, request, start, answer);
     const out = this.#out;
-    if (written.length > 0 && !this.#intake.hasRoom(written.length, out.length - request.bytes.length)) {
+    const bytes = out.length - request.bytes.length;
+    if (written.length > 0 && !this.#intake.hasRoom(written.length, bytes, source.accountId)) {
       return answer.unavailable(written.length);
     }
     answer.expect(written.length);
