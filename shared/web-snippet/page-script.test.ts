@@ -514,6 +514,44 @@ test('withdrawal: one that the gateway does not accept is sent by the next page'
   expect(next.sent).toMatchObject([refusing]);
 });
 
+test('withdrawal: one that the log did not store, of a batch with rows that it stored, is sent again before the device is forgotten', async () => {
+  const jar = allowing();
+  const kept: boolean[] = [];
+  const results = [
+    { index: 0, success: true },
+    { index: 1, success: false, code: 'queue_failed' },
+  ];
+  const answers = [Response.json({ success: false, accepted: 1, failed: 1, results }, { status: 207 })];
+  const { call, names, sent } = openPage({
+    jar,
+    post: () => {
+      kept.push(jar.has('sluice_visitor_id'));
+      return Promise.resolve(answers.shift() ?? Response.json({}));
+    },
+  });
+  await names();
+  call('track', 'Before');
+  call('consent', { ads: false });
+  await names();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(sent.map(({ event }) => event)).toEqual(['Before', '$identify', 'Before', '$identify']);
+  expect(sent.slice(2)).toEqual(sent.slice(0, 2));
+  expect(kept).toEqual([true, true]);
+  expect([...jar.keys()]).toEqual(['sluice_consent']);
+});
+
+test('page script: a batch with rows that are not valid is not sent again', async () => {
+  const results = [
+    { index: 0, success: true },
+    { index: 1, success: false, code: 'invalid_event' },
+  ];
+  const { call, names } = openPage({ post: () => Promise.resolve(Response.json({ results }, { status: 207 })) });
+  for (const name of ['One', 'Two']) call('track', name);
+  await names();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await names()).toEqual(['One', 'Two']);
+});
+
 test('consent: a decision in a batch that is dropped is sent with the next batch', async () => {
   const answers = [403];
   const { call, names, sent } = openPage({

@@ -203,7 +203,7 @@ function start(script: Element): void {
   const loadTags = ({ container, script: version }: NonNullable<Settings['tags']>): void => {
     const { nonce } = script;
     const { sluice } = page;
-    if (sluice === undefined) return;
+    if (!sluice) return;
     sluice.tags = {
       address: `${base}/sluice/container/${token}?v=${container}`,
       nonce,
@@ -261,7 +261,7 @@ function start(script: Element): void {
     if (sending.length > 0 || sendable() === 0) return;
     sending = take();
     const answer = await post(`${base}/api/v1/batch`, bodyOf(sending));
-    const again = answer === undefined || answer.status === 429 || answer.status >= 500;
+    const again = !answer || answer.status === 429 || answer.status >= 500;
     if (again && tries < triesMax) {
       tries += 1;
       rows = [...sending, ...rows];
@@ -273,7 +273,7 @@ function start(script: Element): void {
       return sendSoon(waitS * 1_000);
     }
     // Rows that are permanently refused or out of retries are dropped, so that they do not block later ones.
-    if (answer?.ok === true) forgetIfWithdrawn(sending);
+    if (answer?.ok) forgetIfWithdrawn(sending);
     else decidedFor = undefined;
     tries = 0;
     sending = [];
@@ -359,7 +359,7 @@ function start(script: Element): void {
     };
     page.addEventListener('popstate', viewPage);
     page.addEventListener('pageshow', ({ persisted }) => {
-      if (persisted !== true) return;
+      if (!persisted) return;
       // A page that returns from the back/forward cache is viewed again.
       viewed = undefined;
       viewPage();
@@ -370,7 +370,7 @@ function start(script: Element): void {
     'click',
     ({ target }) => {
       const marked = target.closest?.('[data-sluice]');
-      if (marked !== null && marked !== undefined) add(marked.dataset['sluice'] ?? '', propertiesOf(marked.dataset));
+      if (marked) add(marked.dataset['sluice'] ?? '', propertiesOf(marked.dataset));
     },
     true,
   );
@@ -391,7 +391,7 @@ function start(script: Element): void {
 
   const askSettings = async (): Promise<void> => {
     const answer = await ask(`${base}/sluice/settings/${token}`);
-    const settings = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
+    const settings = answer?.ok ? await answer.json().catch(() => undefined) : undefined;
     if (settings === undefined) {
       tries += 1;
       if (tries < triesMax) setTimeout(() => void askSettings(), 1_000 * 2 ** tries);
@@ -543,10 +543,12 @@ function createSignals(words: string): () => Fields {
   return read;
 }
 
-/** The response; undefined if fetch rejects or throws. */
+/** The response; undefined if there is none, or if some rows of a batch were not stored and have to be sent again. */
 async function ask(url: string, init?: RequestInit): Promise<Response | undefined> {
   try {
-    return await fetch(url, init);
+    const answer = await fetch(url, init);
+    // All rows are sent again: they have ids, so those that were stored count once.
+    return answer.status === 207 && (await answer.text()).includes('queue_failed') ? undefined : answer;
   } catch {
     return undefined;
   }
@@ -586,13 +588,13 @@ function writeCookie(name: string, value: string, ageS: number): void {
 /** A random UUID; `crypto.randomUUID` exists on secure pages only. */
 const newId = (): string =>
   '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) =>
-    (Number(digit) ^ ((crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) & (15 >> (Number(digit) / 4)))).toString(16),
+    (Number(digit) ^ ((crypto.getRandomValues(Uint8Array.of(0))[0] ?? 0) & (15 >> (Number(digit) / 4)))).toString(16),
   );
 
 const { currentScript } = document;
-if (currentScript !== null) {
+if (currentScript) {
   const begin = (): void => start(currentScript);
   // Calls stay queued until a prerendered page is visited.
-  if (document.prerendering === true) document.addEventListener('prerenderingchange', begin);
+  if (document.prerendering) document.addEventListener('prerenderingchange', begin);
   else begin();
 }
