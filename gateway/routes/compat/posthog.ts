@@ -13,7 +13,7 @@ import { writePlainCapture } from './plain-capture.ts';
 import { fromPosthog as contextNames } from '../../../shared/contracts/events/posthog-names.ts';
 import { specEventNames } from './spec-message.ts';
 import { userPropertiesOf } from './spec-traits.ts';
-import { idProblem, messagesIn, readId } from './translation.ts';
+import { idProblem, messagesIn, readEventId, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
 /**
@@ -129,7 +129,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   // One object shape for all events: spreading parts into it would cost more than the rest.
   const made = (kind: Translated['kind'], own: OwnFields, { userId, externalId } = ids): Translated => ({
     kind,
-    id: readId(message, 'uuid') ?? readId(properties, '$insert_id'),
+    id: readEventId(message, 'uuid') ?? readEventId(properties, '$insert_id'),
     identity: { userId, externalId, userProperties: own.userProperties ?? set },
     body: {
       event: own.event,

@@ -8,7 +8,7 @@ import type { MessageTime } from './message-time.ts';
 import { writePlainTrack } from './plain-track.ts';
 import { addPage, pageOf, translateContext } from './spec-context.ts';
 import { userPropertiesOf } from './spec-traits.ts';
-import { idProblem, messagesIn, readId } from './translation.ts';
+import { idProblem, messagesIn, readEventId, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
 /** The calls of the event specification, which Segment wrote and RudderStack adopted. */
@@ -69,7 +69,7 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
     const given = userProperties ?? person;
     return {
       kind: 'track',
-      id: eventId(message),
+      id: readEventId(message, 'messageId'),
       identity: { userId: own.userId, externalId: own.externalId, userProperties: given },
       body: {
         event,
@@ -187,12 +187,6 @@ function alias(message: JsonObject, id: string | undefined, made: (own: OwnField
 function contextOf(message: JsonObject, batch: JsonObject): JsonObject {
   const own = objectOf(message['context']);
   return isJsonObject(batch['context']) ? mergeMembers(batch['context'], own) : own;
-}
-
-function eventId(message: JsonObject): string | undefined {
-  const id = readId(message, 'messageId');
-  // If a text is too long, only its end is stored: ids usually differ at their ends.
-  return id === undefined || id.length <= textCharactersMax.distinctId ? id : id.slice(-textCharactersMax.distinctId);
 }
 
 const noMembers: JsonObject = {};

@@ -23,6 +23,15 @@ const ofBatch = (message: JsonObject, batch: JsonObject = {}): Translated =>
 const bodyOf = (message: JsonObject, batch?: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(ofBatch(message, batch).body)) as JsonObject;
 
+test.each([
+  ['spec', specBatch, (id: string) => ({ type: 'track', event: 'e', messageId: id })],
+  ['posthog', posthogCapture, (id: string) => ({ event: 'e', distinct_id: 'd', uuid: id })],
+  ['posthog', posthogCapture, (id: string) => ({ event: 'e', distinct_id: 'd', properties: { $insert_id: id } })],
+])('%s: of an event’s id that is too long, the end is kept', (_, dialect, message) => {
+  const idOf = (id: string): unknown => translated(dialect.translate(message(id), {}, arrival)).id;
+  expect([idOf('own'), idOf(`${'x'.repeat(50_000)}${'y'.repeat(400)}`)]).toEqual(['own', 'y'.repeat(400)]);
+});
+
 test('spec: identifiers, event and properties get the names used here', () => {
   const message = { type: 'track', event: 'Signed Up', userId: 'u', anonymousId: 'a', properties: { plan: 'pro' } };
   expect(ofBatch(message)).toMatchObject({ kind: 'track', id: 'm', identity: { userId: 'a', externalId: 'u' } });

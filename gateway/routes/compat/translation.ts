@@ -96,6 +96,11 @@ export function readId(holder: JsonObject, name: string): string | undefined {
   return typeof value === 'number' ? (numberText(holder, name) ?? String(value)) : undefined;
 }
 
+/** An event's id. If it is too long, only its end is stored: ids usually differ at their ends. */
+export function readEventId(holder: JsonObject, name: string): string | undefined {
+  return readId(holder, name)?.slice(-textCharactersMax.distinctId);
+}
+
 /** The problem of a message's identifiers; undefined if they are valid. */
 export function idProblem(names: Readonly<Record<string, string | undefined>>): string | undefined {
   for (const name in names) {
