@@ -12,7 +12,8 @@ import type { EventTally } from './published-sources.ts';
 
 /**
  * Accepts the events made from one request. The request is answered once all are stored. If an event is not stored, the
- * sender repeats the request, and deduplication drops the stored events by their ids.
+ * sender repeats the request, and deduplication drops the stored events by their ids. An event without an id gets
+ * another id in the repeat, so it would be stored twice.
  */
 export class MadeEvents {
   readonly #intake: Intake;
@@ -44,13 +45,16 @@ export class MadeEvents {
     }
     const answer = new AllStored(exchange, source.tally, events.length);
     const start = this.#intake.startOf(exchange, admitted);
+    // Shared by events without an id or a visitor, because events of one frame are stored together or not at all.
+    const requestId = this.#intake.newEventId(atMs);
     events.forEach(({ kind, payload }, index) => {
       const slice = new EventSlice(bodies[index] ?? Buffer.alloc(0), source.accountId);
       // The client is a provider, so only the body shows whether the visitor is a bot.
       const said = payload.identityContext?.userAgent;
       const bot = said ? this.#intake.botScoreOf(exchange, source, slice) : undefined;
       const event = { kind, id: payload.distinctId ?? this.#intake.newEventId(atMs), identity: payload, bot };
-      this.#intake.append(this.#intake.partitionOf(source, event), endHead(start, event), slice, answer, index);
+      const partition = this.#intake.partitionOf(source, { ...event, id: payload.distinctId ?? requestId });
+      this.#intake.append(partition, endHead(start, event), slice, answer, index);
     });
   }
 }

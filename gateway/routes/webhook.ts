@@ -78,7 +78,7 @@ const description: object = {
     'source; each member of an array is an event. `event` and the identifiers in the query win over the body. The body may be',
     'compressed with gzip. Faults that a service cannot correct are accepted: bytes that are not UTF-8 are read in the charset of the',
     'content type, or replaced; times outside the window are kept as original_time in the context; texts that are too long stay',
-    'in eventProperties only.',
+    'in eventProperties only. A request that is repeated after a 503 stores an event without an id again if it was stored already.',
   ].join(' '),
   parameters: [pathParameter('token', 'Source key'), queryParameter('event'), ...identityParameters],
   requestBody: {
