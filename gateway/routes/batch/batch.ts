@@ -258,11 +258,12 @@ const contextTooLarge = (limit: number) =>
 type DescribedBatch = {
   readonly bodyBytesMax: number;
   readonly rowsMax: number;
+  readonly contextBytesMax: number;
   readonly row: { readonly bytesMax: number };
 };
 
 /** The batch's part of the OpenAPI document. Payload schemas are the ones requests are checked against. */
-function describeBatch({ bodyBytesMax, rowsMax, row }: DescribedBatch): OpenApiPart {
+function describeBatch({ bodyBytesMax, rowsMax, contextBytesMax, row }: DescribedBatch): OpenApiPart {
   const events: Schema = { type: 'array', maxItems: rowsMax, items: reference('BatchRow') };
   const batch = describePayload('batch');
   return {
@@ -273,8 +274,9 @@ function describeBatch({ bodyBytesMax, rowsMax, row }: DescribedBatch): OpenApiP
           summary: 'Send many events',
           description:
             `A batch has at most ${rowsMax} rows and ${bodyBytesMax} bytes, a row at most ${row.bytesMax} bytes. ` +
-            'Content-Encoding gzip is accepted. defaultProperties, identityContext and custom_properties of the batch apply to ' +
-            "all rows; a row's own values win. Retry only the rows that failed with queue_failed.",
+            'Content-Encoding gzip is accepted. defaultProperties, identityContext and custom_properties of the batch, together ' +
+            `at most ${contextBytesMax} bytes, apply to all rows; a row's own values win. ` +
+            'Retry only the rows that failed with queue_failed.',
           requestBody: { required: true, content: jsonContent('BatchPayload') },
           responses: {
             200: answer('Every row is stored', 'BatchSuccess'),
