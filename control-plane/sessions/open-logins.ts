@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
@@ -18,7 +18,7 @@ import { createBrowserSessions } from './browser-sessions.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 import { principalOfHolder, principalOfSession } from './live-sessions.ts';
 import type { Holder, SessionId } from './live-sessions.ts';
-import { sessionOf } from './session-cookie.ts';
+import { holderHeader, sessionOf } from './session-cookie.ts';
 import { readSignInSettings } from './sign-in-settings.ts';
 
 type LoginVariables = Parameters<typeof readRefusalLimits>[0] &
@@ -94,15 +94,20 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
         const em = storage.fork();
         const at = now();
         const session = sessionOf(request.headers, secretBox, at.getTime());
-        if (session !== undefined) return ofSession(em, session, at);
+        if (session !== undefined) return ifShown(request.headers, await ofSession(em, session, at));
         return logIn(em, request, request.headers.authorization, at);
       }),
     async principalAgain({ headers }) {
       const em = storage.fork();
       const at = now();
       const session = sessionOf(headers, secretBox, at.getTime());
-      if (session !== undefined) return ofSession(em, session, at);
+      if (session !== undefined) return ifShown(headers, await ofSession(em, session, at));
       return widen(await authenticate(em, headers.authorization, at));
     },
   };
+}
+
+/** The principal of a session; undefined if the page that sent the request shows another key or user. */
+function ifShown({ [holderHeader]: shown }: IncomingHttpHeaders, principal: Principal | undefined) {
+  return shown === undefined || shown === principal?.id ? principal : undefined;
 }

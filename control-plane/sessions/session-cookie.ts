@@ -28,6 +28,12 @@ export const sessionCookie = 'sluice_session';
  */
 export const accountHeader = 'x-sluice-account';
 
+/**
+ * Names the key or user that the page shows. Another tab may have signed the browser in as someone else: such a request
+ * is refused. Optional.
+ */
+export const holderHeader = 'x-sluice-holder';
+
 /** Maximum number of accounts of one session: all have to fit into a cookie of 4,096 bytes (RFC 6265, section 6.1). */
 export const sessionAccountsMax = 8;
 

@@ -63,6 +63,19 @@ test('session: the cookie is accepted only with the header that names its accoun
   expect((await withCookie({ cookie: changed, 'x-sluice-account': client.accountId })).status).toBe(401);
 });
 
+test('session: a page that shows another key or user than the one signed in now is refused', async () => {
+  const cookie = cookieOf(await signIn(client.key));
+  const next = await plane.newKey(client, ['all']);
+  const after = cookieOf(await signIn(next.key, { cookie }));
+  const showing = (holder: string, path = '/destinations'): Promise<Response> =>
+    send('GET', path, {
+      headers: { cookie: after, 'x-sluice-account': client.accountId, 'x-sluice-holder': holder },
+    });
+  expect((await showing(next.keyId)).status).toBe(200);
+  expect((await showing(client.keyId)).status).toBe(401);
+  expect((await showing(client.keyId, '/activity/stream')).status).toBe(401);
+});
+
 test('session: without the header of the console there is no sign-in or sign-out', async () => {
   const forged = await send('POST', '/session', { body: { key: client.key } });
   expect(forged.status).toBe(403);

@@ -44,13 +44,7 @@ export function useScope(scope: string): boolean {
 /** Switches the console to an account, also for later visits. */
 export function chooseAccount(accountId: string): void {
   localStorage.setItem(chosenKey, accountId);
-  set(accounts.all ?? []);
-}
-
-/** Adds accounts and replaces those with the same id. */
-export function addAccounts(added: readonly SignedIn[]): void {
-  const ids = new Set(added.map(({ accountId }) => accountId));
-  set([...(accounts.all ?? []).filter(({ accountId }) => !ids.has(accountId)), ...added]);
+  replaceAccounts(accounts.all ?? []);
 }
 
 export function offerSingleSignOn(singleSignOn: string | null): void {
@@ -58,10 +52,11 @@ export function offerSingleSignOn(singleSignOn: string | null): void {
 }
 
 export function removeAccount(accountId: string): void {
-  set((accounts.all ?? []).filter((account) => account.accountId !== accountId));
+  replaceAccounts((accounts.all ?? []).filter((account) => account.accountId !== accountId));
 }
 
-function set(all: readonly SignedIn[]): void {
+/** Shows the accounts of a session as the API listed them last. */
+export function replaceAccounts(all: readonly SignedIn[]): void {
   const chosen = localStorage.getItem(chosenKey);
   accounts = { ...accounts, all, current: all.find(({ accountId }) => accountId === chosen) ?? all[0] };
   for (const listener of listeners) listener();

@@ -1,4 +1,5 @@
-import { readAccounts, removeAccount } from './accounts.ts';
+import { readAccounts, removeAccount, replaceAccounts } from './accounts.ts';
+import type { SignedIn } from './types.ts';
 
 /** An error of the API, with its message. */
 export class RequestError extends Error {
@@ -26,13 +27,26 @@ export async function open(method: Method, path: string, init: RequestInit = {})
   const { current } = readAccounts();
   const headers: Record<string, string> = { accept: 'application/json', 'x-sluice-console': '1' };
   if (typeof init.body === 'string') headers['content-type'] = 'application/json';
-  if (current !== undefined) headers['x-sluice-account'] = current.accountId;
+  if (current !== undefined) {
+    headers['x-sluice-account'] = current.accountId;
+    // Another tab may have signed in as another user: a request must not act as a user whom this page does not show.
+    const holder = current.user?.id ?? current.keyId;
+    if (holder !== null) headers['x-sluice-holder'] = holder;
+  }
   const answer = await send(`/rest/v1${path}`, { ...init, method, headers });
   if (answer.ok) return answer;
   const failure = await readFailure(answer);
-  // The session is over, or its key or user no longer exists, so the sign-in page is shown.
-  if (answer.status === 401 && current !== undefined && !path.startsWith('/session')) removeAccount(current.accountId);
+  if (answer.status === 401 && current !== undefined && !path.startsWith('/session')) await readSession(current);
   throw failure;
+}
+
+/** Shows who is signed in now. After the end of the session, or of its key or user, that is the sign-in page. */
+async function readSession(shown: SignedIn): Promise<void> {
+  try {
+    replaceAccounts((await request<{ readonly accounts: readonly SignedIn[] }>('GET', '/session')).accounts);
+  } catch {
+    removeAccount(shown.accountId);
+  }
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {

@@ -1,4 +1,4 @@
-import { addAccounts, offerSingleSignOn, removeAccount } from './accounts.ts';
+import { offerSingleSignOn, replaceAccounts } from './accounts.ts';
 import { request } from './request.ts';
 import type { SignedIn } from './types.ts';
 
@@ -8,12 +8,12 @@ type Session = { readonly accounts: readonly SignedIn[]; readonly singleSignOn: 
 export async function resumeSession(): Promise<void> {
   const { accounts, singleSignOn } = await request<Session>('GET', '/session');
   offerSingleSignOn(singleSignOn);
-  addAccounts(accounts);
+  replaceAccounts(accounts);
 }
 
 /** Signs this browser in with a key, until it signs out or the session ends. */
 export async function signIn(key: string): Promise<void> {
-  addAccounts((await request<Session>('POST', '/session', { key })).accounts);
+  replaceAccounts((await request<Session>('POST', '/session', { key })).accounts);
 }
 
 /** Opens the single sign-on provider, which sends the browser back. */
@@ -24,12 +24,11 @@ export async function goToSingleSignOn(): Promise<void> {
 
 /** Signs in with the code of a link, which works once. */
 export async function redeemLink(code: string): Promise<void> {
-  addAccounts((await request<Session>('POST', '/session/redeem', { code })).accounts);
+  replaceAccounts((await request<Session>('POST', '/session/redeem', { code })).accounts);
 }
 
 /** Signs this browser out or, with `everywhere`, every browser that is signed in with the same key or user. */
 export async function signOut({ accountId }: SignedIn, everywhere = false): Promise<void> {
   const query = everywhere ? '?everywhere=true' : '';
-  await request('DELETE', `/session/${accountId}${query}`);
-  removeAccount(accountId);
+  replaceAccounts((await request<Session>('DELETE', `/session/${accountId}${query}`)).accounts);
 }

@@ -223,6 +223,24 @@ test('console: a key signs this browser in, across reloads and in new tabs, unti
   expect(await showsText(tab, 'API key')).toBe(true);
 });
 
+test('console: once another tab signs in as another user, this tab does not act as that user, but shows it', async () => {
+  await signOut();
+  await signIn(page, stack.credentials.apiKey);
+  const { key } = await account.client.api('POST', 'keys', { name: 'second tab', scopes: ['all'] });
+  await open('/account', 'Blocked identifiers');
+  const tab = await visit.openTab();
+  await tab.goto('/');
+  await tab.getByRole('button', { name: 'Other account' }).click();
+  await tab.getByLabel('API key', { exact: true }).fill(String(key));
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await tab.getByText('Key second tab').waitFor();
+  const before = await account.client.api('GET', 'account');
+  await page.getByLabel('External ids per visitor').fill('7');
+  await press('Save');
+  await page.getByText('Key second tab').waitFor();
+  expect(await account.client.api('GET', 'account')).toEqual(before);
+});
+
 test('console: if a page cannot be loaded, as after an upgrade, a message says so, and a reload shows the page', async () => {
   // A visit of its own, because its errors are expected.
   const upgraded = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, memory: signedIn });
