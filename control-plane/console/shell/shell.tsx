@@ -5,6 +5,7 @@ import { chooseAccount, hasScope, useAccounts } from '../api/accounts.ts';
 import { useRead } from '../api/queries.ts';
 import { signOut } from '../api/session.ts';
 import type { Change } from '../api/types.ts';
+import { ErrorNote } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { leaveThen } from '../forms/unsaved.ts';
 import { Logo } from './logo.tsx';
@@ -102,7 +103,9 @@ function useSearchKey(onSearch: () => void): void {
 function Who(): ReactElement | null {
   const { all = [], current } = useAccounts();
   const [isAdding, setAdding] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
   if (current === undefined) return null;
+  const leave = (everywhere: boolean): void => leaveThen(() => void signOut(current, everywhere).catch(setFailure));
   return (
     <div className="who">
       {all.length > 1 ? (
@@ -134,11 +137,12 @@ function Who(): ReactElement | null {
       <p>
         <a href="/docs/index.html">Documentation</a>
       </p>
+      <ErrorNote error={failure} />
       <div className="row">
-        <button type="button" className="plain" onClick={() => leaveThen(() => void signOut(current))}>
+        <button type="button" className="plain" onClick={() => leave(false)}>
           Sign out
         </button>
-        <button type="button" className="plain" onClick={() => leaveThen(() => void signOut(current, true))}>
+        <button type="button" className="plain" onClick={() => leave(true)}>
           Sign out everywhere
         </button>
         <button type="button" className="plain" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>

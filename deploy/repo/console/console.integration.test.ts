@@ -241,6 +241,15 @@ test('console: once another tab signs in as another user, this tab does not act 
   expect(await account.client.api('GET', 'account')).toEqual(before);
 });
 
+test('console: a sign-out that fails says so', async () => {
+  await open('/', 'Events in');
+  await page.route('**/rest/v1/session/*', (route) =>
+    route.fulfill({ status: 429, json: { error: 'too many requests' } }),
+  );
+  await press('Sign out', true);
+  expect(await showsText(page, 'Too many requests.')).toBe(true);
+});
+
 test('console: if a page cannot be loaded, as after an upgrade, a message says so, and a reload shows the page', async () => {
   // A visit of its own, because its errors are expected.
   const upgraded = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, memory: signedIn });
