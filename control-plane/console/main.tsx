@@ -28,7 +28,8 @@ if (root === null) throw new Error('the page has no element with the id root');
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <RouterProvider router={router} />
+      {/* In a transition, a field whose text is part of the address would get each key late and move its caret. */}
+      <RouterProvider router={router} useTransitions={false} />
     </QueryClientProvider>
   </StrictMode>,
 );
