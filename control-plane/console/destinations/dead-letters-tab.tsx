@@ -5,6 +5,7 @@ import { useScope } from '../api/accounts.ts';
 import { useChange, useList } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { DeadLetter, Destination } from '../api/types.ts';
+import { useSettled } from '../api/use-settled.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
@@ -30,7 +31,7 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
     ...(message === '' ? {} : { message }),
     ...(olderThan === undefined ? {} : { to: olderThan }),
   };
-  const query = new URLSearchParams(filter).toString();
+  const query = useSettled(new URLSearchParams(filter).toString());
   const letters = useList<DeadLetter>(`${path}/dead-letters${query === '' ? '' : `?${query}`}`, { everyMs: 5_000 });
   const choose = (name: string, value: string): void => {
     const chosen = new URLSearchParams({

@@ -4,6 +4,7 @@ import { useScope } from '../api/accounts.ts';
 import { useChange, useList, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { EventSummary, OutcomeName, RecentEvent } from '../api/types.ts';
+import { useSettled } from '../api/use-settled.ts';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { readTime } from '../design/local-time.ts';
 import { countOf, showCount } from '../design/numbers.ts';
@@ -27,7 +28,7 @@ const retriedMax = 100;
 export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
   // Rounded up to a minute: otherwise, for a range such as the last hour, each render would request a different list.
   const nowMs = Math.ceil(Date.now() / minuteMs) * minuteMs;
-  const query = queryOf(filters, nowMs);
+  const query = useSettled(queryOf(filters, nowMs));
   const join = query === '' ? '' : `&${query}`;
   const events = useList<RecentEvent>(`/events?limit=100${join}`);
   const fromMs = filters.range === 'custom' ? readTime(filters.from) : Number.NaN;

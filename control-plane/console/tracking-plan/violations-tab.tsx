@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { useSearchParams } from 'react-router';
 import { useRead } from '../api/queries.ts';
 import type { Violations } from '../api/types.ts';
+import { useSettled } from '../api/use-settled.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
@@ -23,9 +24,8 @@ export function ViolationsTab(): ReactElement {
     const value = search.get(name) ?? '';
     return value === '' ? [] : [[name, value]];
   });
-  const query = useRead<Violations>(`/violations?${new URLSearchParams([['range', range], ...filters]).toString()}`, {
-    everyMs: 10_000,
-  });
+  const settled = useSettled(new URLSearchParams([['range', range], ...filters]).toString());
+  const query = useRead<Violations>(`/violations?${settled}`, { everyMs: 10_000 });
   const nameOf = useSourceNames();
   const choose = (name: string, value: string): void => {
     const next = new URLSearchParams(search);
