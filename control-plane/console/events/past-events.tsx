@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ReactElement } from 'react';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useList, useRead } from '../api/queries.ts';
@@ -134,6 +134,11 @@ function useRetry(destinationId: string) {
   const start = useChange((eventIds: readonly string[]) =>
     request('POST', `/destinations/${destinationId}/replay`, { what: 'dead-letters', eventIds }),
   );
+  const { reset } = start;
+  useEffect(() => {
+    setChosen(new Set());
+    reset();
+  }, [destinationId, reset]);
   return {
     chosen,
     toggle(id: string): void {

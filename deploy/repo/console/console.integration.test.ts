@@ -598,6 +598,11 @@ test('events: past events are filtered, counted, exported, saved as a view, and 
   await expect.poll(() => page.getByLabel('Event name').inputValue()).toBe('order comp');
   await press('Show past events');
   await page.getByRole('checkbox').first().check();
+  await page.getByRole('button', { name: 'Retry 1 chosen event' }).waitFor();
+  await page.getByLabel('Destination', { exact: true }).selectOption(account.healthyId);
+  await page.getByLabel('Destination', { exact: true }).selectOption(account.refusingId);
+  await page.getByRole('button', { name: 'Retry 0 chosen events' }).waitFor();
+  await page.getByRole('checkbox').first().check();
   await press('Retry 1 chosen event');
   await waitForText(page, 'A replay was started');
 });
