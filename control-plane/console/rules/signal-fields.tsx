@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { ReactElement } from 'react';
 import { Check, Field } from '../design/field.tsx';
 import type { ConsentSignals } from './rule.ts';
@@ -47,11 +47,9 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
     onChange(next.length === 0 ? null : Object.fromEntries(next));
   };
   const { tcf, gpp = [], gpc = 'off', googleConsentMode = [] } = signals ?? {};
-  const changeTcf = (changed: Partial<NonNullable<ConsentSignals['tcf']>>): void => {
-    const next = { ...tcf, purposes: tcf?.purposes ?? [], ...changed };
-    const isEmpty = next.purposes.length === 0 && (next.vendors ?? []).length === 0;
-    change({ tcf: isEmpty ? undefined : next });
-  };
+  const lastTcf = useRef(tcf);
+  if (tcf !== undefined) lastTcf.current = tcf;
+  const changeTcf = (changed: Partial<Tcf>): void => change({ tcf: changedTcf(lastTcf.current, tcf, changed) });
   return (
     <details open={signals !== null}>
       <summary>Signals of consent platforms and browsers</summary>
@@ -61,6 +59,7 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
           key={key}
           label={label}
           hint={hint}
+          separator={atCommas}
           value={signals?.[key] ?? []}
           onChange={(ids) => change({ [key]: ids.length === 0 ? undefined : ids })}
         />
@@ -131,12 +130,14 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
 type ListFieldProps = {
   readonly label: string;
   readonly hint: string;
+  /** By default commas and spaces. */
+  readonly separator?: RegExp;
   readonly value: readonly string[];
   onChange(ids: readonly string[]): void;
 };
 
-/** A field for words separated by commas or spaces. The text stays as the user typed it. */
-export function ListField({ label, hint, value, onChange }: ListFieldProps): ReactElement {
+/** A field for several words. The text stays as the user typed it. */
+export function ListField({ label, hint, separator, value, onChange }: ListFieldProps): ReactElement {
   const [text, setText] = useState(value.join(', '));
   return (
     <Field label={label} hint={hint}>
@@ -146,12 +147,33 @@ export function ListField({ label, hint, value, onChange }: ListFieldProps): Rea
           value={text}
           onChange={(event) => {
             setText(event.target.value);
-            onChange([...new Set(event.target.value.split(/[\s,]+/).filter((id) => id !== ''))]);
+            onChange(entriesOf(event.target.value, separator));
           }}
         />
       )}
     </Field>
   );
+}
+
+/** Separates names, which may contain spaces. */
+export const atCommas = /[,\n]/;
+
+/** The different entries of a text. Pure. */
+export function entriesOf(text: string, separator = /[\s,]/): readonly string[] {
+  const entries = text.split(separator).map((entry) => entry.trim());
+  return [...new Set(entries.filter((entry) => entry !== ''))];
+}
+
+type Tcf = NonNullable<ConsentSignals['tcf']>;
+
+/**
+ * TCF settings after a change; undefined without purposes and vendors. `last` are the settings that were defined last:
+ * those that have no text field stay while both text fields are empty. Pure.
+ */
+export function changedTcf(last: Tcf | undefined, tcf: Tcf | undefined, changed: Partial<Tcf>): Tcf | undefined {
+  const next = { ...last, purposes: tcf?.purposes ?? [], vendors: tcf?.vendors, ...changed };
+  const isEmpty = next.purposes.length === 0 && (next.vendors ?? []).length === 0;
+  return isEmpty ? undefined : next;
 }
 
 /** Text that is not a number becomes NaN, which is sent as null, so that the API rejects it. */

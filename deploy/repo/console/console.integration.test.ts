@@ -1232,6 +1232,10 @@ test('rules: a purpose keeps its consent signals, and a new allowed event shows 
   await page.getByLabel('Partner postback').check();
   await page.getByText('Signals of consent platforms').click();
   await page.getByLabel('Cookiebot categories').fill('marketing, statistics');
+  await page.getByLabel('OneTrust groups').fill('Marketing Cookies, C0004');
+  await page.getByLabel('TCF purposes').fill('1');
+  await page.getByLabel('Ignore TCF where the GDPR does not apply').check();
+  await page.getByLabel('TCF purposes').fill('');
   await page.getByLabel('TCF purposes').fill('1, 3');
   await page.getByLabel('Global Privacy Control of the browser').selectOption('deny');
   await page.getByLabel('Google and Microsoft as ad_user_data').check();
@@ -1239,7 +1243,9 @@ test('rules: a purpose keeps its consent signals, and a new allowed event shows 
   await waitForText(page, 'Saved in the draft.');
   await open('/rules/purposes/personalisation', 'Signals of consent platforms');
   expect(await page.getByLabel('Cookiebot categories').inputValue()).toBe('marketing, statistics');
+  expect(await page.getByLabel('OneTrust groups').inputValue()).toBe('Marketing Cookies, C0004');
   expect(await page.getByLabel('TCF purposes').inputValue()).toBe('1, 3');
+  expect(await page.getByLabel('Ignore TCF where the GDPR does not apply').isChecked()).toBe(true);
   expect(await page.getByLabel('Google and Microsoft as ad_user_data').isChecked()).toBe(true);
   expect(await page.getByLabel('Global Privacy Control of the browser').inputValue()).toBe('deny');
   await open('/rules/new-event', 'Destinations for this event');
