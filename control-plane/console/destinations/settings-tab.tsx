@@ -60,6 +60,8 @@ function StoredSettings({ destination }: { readonly destination: Destination }):
               // Only its own save restarts the form: another change of the destination must not discard what is typed.
               key={begun.updatedAt ?? begun.createdAt}
               {...form}
+              // Only its own save changes the form's values: another change of the destination must not.
+              revision={begun.updatedAt ?? begun.createdAt}
               action="Save in the draft"
               error={save.error}
               save={save}

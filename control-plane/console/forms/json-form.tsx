@@ -8,12 +8,15 @@ import { ErrorNote } from '../design/feedback.tsx';
 import { isUnsaved } from './edit-form.tsx';
 import type { EditFormProps } from './edit-form.tsx';
 import { formValidator } from './form-validator.ts';
+import { afterSave } from './settings-schema.ts';
 import { useUnsaved } from './unsaved.ts';
 
 export type JsonFormProps = {
   readonly schema: RJSFSchema;
   readonly uiSchema: UiSchema;
   readonly initial: JsonObject;
+  /** Changes when `initial` has the values saved by this form: they replace what was sent, not what was typed since. */
+  readonly revision: string;
   readonly action: string;
   readonly error: unknown;
   /** The state of the request that saves the form. */
@@ -27,6 +30,7 @@ export function JsonForm({
   schema,
   uiSchema,
   initial,
+  revision,
   action,
   error,
   save,
@@ -35,9 +39,14 @@ export function JsonForm({
 }: JsonFormProps): ReactElement {
   const [values, setValues] = useState<JsonObject>(initial);
   const written = JSON.stringify(values);
-  const [first] = useState(() => JSON.stringify(initial));
-  const [sent, setSent] = useState<string>();
-  useUnsaved(isUnsaved({ written, saved: first, sent, status: save.status }));
+  const [saved, setSaved] = useState(() => ({ revision, text: JSON.stringify(initial) }));
+  const [sent, setSent] = useState<JsonObject>();
+  if (saved.revision !== revision) {
+    setSaved({ revision, text: JSON.stringify(initial) });
+    setValues(afterSave(values, sent ?? {}, initial));
+    setSent(undefined);
+  }
+  useUnsaved(isUnsaved({ written, saved: saved.text, sent: sent && JSON.stringify(sent), status: save.status }));
   return (
     <Form
       schema={schema}
@@ -50,7 +59,7 @@ export function JsonForm({
       templates={{ FieldTemplate, ObjectFieldTemplate }}
       onChange={({ formData }) => setValues(formData as JsonObject)}
       onSubmit={() => {
-        setSent(written);
+        setSent(values);
         onSubmit(values);
       }}
     >

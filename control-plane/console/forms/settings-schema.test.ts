@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formValidator } from './form-validator.ts';
-import { changedSettings, settingsForm } from './settings-schema.ts';
+import { afterSave, changedSettings, settingsForm } from './settings-schema.ts';
 
 const plain = { sublabel: null, required: null } as const;
 const kind = {
@@ -42,6 +42,15 @@ test('settings form: an emptied setting is cleared, a secret is sent only if it 
   const stored = { url: 'https://a.example', token: '********', method: 'POST' };
   expect(changedSettings(kind, stored, { url: 'https://a.example', method: 'POST' })).toEqual({});
   expect(changedSettings(kind, stored, { url: '', token: 'new' })).toEqual({ url: null, token: 'new', method: null });
+});
+
+test('settings form: a save replaces what was sent by what was stored and empties secrets; what was typed since stays', () => {
+  const sent = { url: 'https://a.example ', method: 'POST', token: 'new', access: 'granted' };
+  const typed = { url: 'https://a.example ', method: undefined, token: 'newer', access: 'granted', isLive: false };
+  const stored = { isLive: true, url: 'https://a.example', method: 'POST' };
+  expect(afterSave(typed, sent, stored)).toEqual({ isLive: false, url: 'https://a.example', token: 'newer' });
+  // In the order of the stored settings, with which the form is compared as text.
+  expect(JSON.stringify(afterSave(sent, sent, stored))).toBe(JSON.stringify(stored));
 });
 
 test('settings form: a problem names its field', () => {

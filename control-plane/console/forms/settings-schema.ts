@@ -42,6 +42,16 @@ export function changedSettings(
   return changed;
 }
 
+/**
+ * The values of a form whose values `sent` were saved: fields unchanged since have the stored values, and none for
+ * secrets. Pure.
+ */
+export function afterSave(values: JsonObject, sent: JsonObject, stored: JsonObject): JsonObject {
+  const keys = new Set([...Object.keys(stored), ...Object.keys(values)]);
+  const merged = [...keys].map((key) => [key, values[key] === sent[key] ? stored[key] : values[key]] as const);
+  return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
+}
+
 function schemaOf(setting: SettingDescriptor): RJSFSchema {
   const { label } = setting;
   const sublabel = 'sublabel' in setting ? setting.sublabel : null;

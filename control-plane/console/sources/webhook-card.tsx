@@ -73,7 +73,7 @@ function SecretField({ source, field, label, unset, mayUpdate }: SecretFieldProp
       values={value}
       save={save}
       startsAgain
-      onSubmit={() => save.mutate(value, { onSuccess: () => setValue('') })}
+      onSubmit={() => save.mutate(value, { onSuccess: () => setValue((now) => (now === value ? '' : now)) })}
     >
       <Field label={label} hint={isSet ? <State tone="good">Set. It takes effect when you publish.</State> : unset}>
         {(ids) => (

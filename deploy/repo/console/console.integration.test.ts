@@ -509,6 +509,23 @@ test('destinations: another change does not discard typed settings, and a form s
     limitedToSourceIds: [sourceId],
     settings: { httpDestinationUrl: typed, method: 'PUT' },
   });
+  // Typed while a save is under way.
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(`**/rest/v1/destinations/${String(id)}`, async (route) => {
+    if (route.request().method() === 'PATCH') await answered;
+    await route.continue();
+  });
+  const secret = page.getByLabel('Signing secret');
+  await secret.fill('a secret of the test');
+  await press('Save in the draft');
+  await page.getByRole('button', { name: 'Saving …' }).waitFor();
+  await url.fill(`${typed}/later`);
+  answer();
+  await expect.poll(() => secret.inputValue()).toBe('');
+  expect(await url.inputValue()).toBe(`${typed}/later`);
   await client.api('DELETE', `destinations/${String(id)}`);
 });
 
