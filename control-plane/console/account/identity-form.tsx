@@ -4,7 +4,7 @@ import { request } from '../api/request.ts';
 import type { Account } from '../api/types.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
-import { EditForm } from '../forms/edit-form.tsx';
+import { EditForm, WhileSaved } from '../forms/edit-form.tsx';
 import { useSave } from '../forms/use-save.ts';
 
 type Identity = Account['identity'];
@@ -140,7 +140,7 @@ export function IdentityForm({
         <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
           {save.isPending ? 'Saving …' : 'Save'}
         </button>
-        {save.isSuccess ? <State tone="good">Saved and live.</State> : null}
+        <WhileSaved>{save.isSuccess ? <State tone="good">Saved and live.</State> : null}</WhileSaved>
       </div>
     </EditForm>
   );

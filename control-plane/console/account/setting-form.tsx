@@ -5,7 +5,7 @@ import { request } from '../api/request.ts';
 import type { Account } from '../api/types.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Check } from '../design/field.tsx';
-import { EditForm } from '../forms/edit-form.tsx';
+import { EditForm, WhileSaved } from '../forms/edit-form.tsx';
 
 export type SettingFormProps = {
   readonly account: Account;
@@ -26,7 +26,7 @@ export function SettingForm({ account, field, label, mayChange }: SettingFormPro
         <button type="submit" disabled={save.isPending || !mayChange}>
           {save.isPending ? 'Applying …' : 'Apply'}
         </button>
-        {save.isSuccess ? <State tone="good">Applied.</State> : null}
+        <WhileSaved>{save.isSuccess ? <State tone="good">Applied.</State> : null}</WhileSaved>
       </div>
     </EditForm>
   );

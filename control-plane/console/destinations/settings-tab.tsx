@@ -8,7 +8,7 @@ import type { Destination, DestinationType, JsonObject } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
-import { EditForm } from '../forms/edit-form.tsx';
+import { EditForm, WhileSaved } from '../forms/edit-form.tsx';
 import { JsonForm } from '../forms/json-form.tsx';
 import { NamedChecks } from '../forms/named-checks.tsx';
 import { changedSettings, settingsForm } from '../forms/settings-schema.ts';
@@ -57,8 +57,6 @@ function StoredSettings({ destination }: { readonly destination: Destination }):
         {kind === undefined || form === undefined ? null : (
           <Card title={kind.label} aside={<a href={guideOf(kind.id)}>Guide to its settings and events</a>}>
             <JsonForm
-              // Only its own save restarts the form: another change of the destination must not discard what is typed.
-              key={begun.updatedAt ?? begun.createdAt}
               {...form}
               // Only its own save changes the form's values: another change of the destination must not.
               revision={begun.updatedAt ?? begun.createdAt}
@@ -103,7 +101,7 @@ function General({ destination }: { readonly destination: Destination }): ReactE
           <button type="submit" disabled={save.isPending || !mayUpdate}>
             Save in the draft
           </button>
-          {save.isSuccess ? <State tone="good">Saved</State> : null}
+          <WhileSaved>{save.isSuccess ? <State tone="good">Saved</State> : null}</WhileSaved>
         </div>
       </EditForm>
     </Card>

@@ -5,7 +5,7 @@ import { request } from '../api/request.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
-import { EditForm } from '../forms/edit-form.tsx';
+import { EditForm, WhileSaved } from '../forms/edit-form.tsx';
 import { useSave } from '../forms/use-save.ts';
 import type { Experiment, QueryRule } from './experiment.ts';
 import { PercentField } from './percent-field.tsx';
@@ -145,7 +145,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
           <button type="submit" disabled={save.isPending || !mayChange}>
             Save in the draft
           </button>
-          {save.isSuccess ? <State tone="good">Saved in the draft</State> : null}
+          <WhileSaved>{save.isSuccess ? <State tone="good">Saved in the draft</State> : null}</WhileSaved>
         </div>
       </EditForm>
     </Card>

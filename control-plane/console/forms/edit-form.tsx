@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { createContext, use, useEffect, useRef, useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import { useUnsaved } from './unsaved.ts';
 
@@ -20,23 +20,35 @@ export function EditForm(props: EditFormProps): ReactElement {
   const { status, submittedAt } = save;
   const written = JSON.stringify(values);
   const [saved, setSaved] = useState(written);
+  const submitted = useRef<string>(undefined);
   const sent = useRef<string>(undefined);
+  // Not when the form is submitted: a question may follow, and its answer may be no.
+  if (status === 'pending') sent.current = submitted.current;
   useEffect(() => {
     if (status === 'success' && sent.current !== undefined && !startsAgain) setSaved(sent.current);
   }, [status, submittedAt, startsAgain]);
-  useUnsaved(isUnsaved({ written, saved, sent: sent.current, status }));
+  const hasChanges = isUnsaved({ written, saved, sent: sent.current, status });
+  useUnsaved(hasChanges);
   return (
     <form
       className={className}
       onSubmit={(event) => {
         event.preventDefault();
-        sent.current = written;
+        submitted.current = written;
         onSubmit();
       }}
     >
-      {children}
+      <HasChanges value={hasChanges}>{children}</HasChanges>
     </form>
   );
+}
+
+/** Whether the form around a component has unsaved changes. */
+const HasChanges = createContext(false);
+
+/** A note that the form around it is saved: hidden while the form has unsaved changes. */
+export function WhileSaved({ children }: { readonly children: ReactNode }): ReactNode {
+  return use(HasChanges) ? null : children;
 }
 
 type Written = {

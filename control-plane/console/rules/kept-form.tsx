@@ -4,7 +4,7 @@ import { Link, useLocation, useNavigate } from 'react-router';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { discardUnsavedWork } from '../forms/unsaved.ts';
-import { EditForm } from '../forms/edit-form.tsx';
+import { EditForm, WhileSaved } from '../forms/edit-form.tsx';
 import type { Kept } from './rule.ts';
 import type { KeptRule } from './use-kept.ts';
 
@@ -63,7 +63,7 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
             </button>
           ) : null}
         </div>
-        {isSaved && !save.isError ? <SavedNote /> : null}
+        <WhileSaved>{isSaved && !save.isError ? <SavedNote /> : null}</WhileSaved>
       </EditForm>
       {question === undefined ? null : (
         <Confirm

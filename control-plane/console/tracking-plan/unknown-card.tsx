@@ -7,7 +7,7 @@ import type { Account } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
-import { EditForm } from '../forms/edit-form.tsx';
+import { EditForm, WhileSaved } from '../forms/edit-form.tsx';
 import { useSave } from '../forms/use-save.ts';
 import { actionWords } from './plan-words.tsx';
 import type { PlanAction, PlanSeverity } from './plan-words.tsx';
@@ -53,7 +53,7 @@ function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement 
         <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
           {save.isPending ? 'Saving …' : 'Save and apply'}
         </button>
-        {save.isSuccess ? <State tone="good">Live</State> : null}
+        <WhileSaved>{save.isSuccess ? <State tone="good">Live</State> : null}</WhileSaved>
       </div>
     </EditForm>
   );

@@ -1006,6 +1006,9 @@ test('account: identity settings are shown and changed, and are live at once', a
   await page.getByLabel('External ids per visitor').fill('2');
   await press('Save');
   await waitForText(page, 'Saved and live.');
+  await page.getByLabel('External ids per visitor').fill('3');
+  await expect.poll(() => page.getByText('Saved and live.').count()).toBe(0);
+  await page.getByLabel('External ids per visitor').fill('2');
   await open('/account', 'Blocked identifiers');
   expect(await page.getByLabel('Blocked identifiers').inputValue()).toBe('house account\nwalk-in');
   expect(await page.getByLabel('External ids per visitor').inputValue()).toBe('2');
@@ -1124,6 +1127,10 @@ test('rules: a mapping is tried on an event while being edited, by conditions an
   await press('Save in the draft');
   await page.getByRole('dialog', { name: 'Apply it to every event?' }).waitFor();
   await press('Keep editing');
+  expect(await page.getByText('Saved in the draft.').count()).toBe(0);
+  await page.getByRole('link', { name: 'Destinations', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
+  await press('Stay');
   await page.getByLabel('Only events whose name contains').fill('signed');
   await expect
     .poll(() => page.getByLabel('Try it on').locator('option:checked').textContent())
