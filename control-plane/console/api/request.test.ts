@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readAccounts, replaceAccounts } from './accounts.ts';
+import { readAll } from './read-all.ts';
 import { request } from './request.ts';
 import type { SignedIn } from './types.ts';
 
@@ -48,4 +49,13 @@ test('request: after a 401 the page shows who is signed in now, or the sign-in p
   answer = (path) => (path === '/rest/v1/session' ? Promise.reject(new Error('no network')) : refused());
   await expect(request('GET', '/destinations')).rejects.toMatchObject({ status: 401 });
   expect(readAccounts()).toMatchObject({ all: [], current: undefined });
+});
+
+test('read all: says whether the list has more entities than the 10,000 read', async () => {
+  const pageOf = (nextCursor: string | null): Response =>
+    Response.json({ entities: Array.from({ length: 100 }, (_, index) => index), pagination: { nextCursor } });
+  answer = () => pageOf('more');
+  expect(await readAll('/audit')).toMatchObject({ entities: { length: 10_000 }, isComplete: false });
+  answer = () => pageOf(null);
+  expect(await readAll('/audit?action=a')).toMatchObject({ entities: { length: 100 }, isComplete: true });
 });

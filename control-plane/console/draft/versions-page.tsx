@@ -123,10 +123,15 @@ function History(): ReactElement | null {
 }
 
 function Export({ path, name }: { readonly path: string; readonly name: string }): ReactElement {
-  const exported = useChange(async () => saveFile(`${name}.json`, JSON.stringify(await readAll(path), undefined, 2)));
+  const exported = useChange(async () => {
+    const { entities, isComplete } = await readAll(path);
+    saveFile(`${name}.json`, JSON.stringify(entities, undefined, 2));
+    return isComplete;
+  });
   return (
     <span className="row">
       <ErrorNote error={exported.error} />
+      {exported.data === false ? <span className="hint">The newest 10,000.</span> : null}
       <button type="button" disabled={exported.isPending} onClick={() => exported.mutate(undefined)}>
         Export JSON
       </button>

@@ -96,6 +96,11 @@ export function AuditPage(): ReactElement {
         </form>
       </Card>
       <ErrorNote error={exported.error} />
+      {exported.data === false ? (
+        <p className="note warn" role="status">
+          The newest 10,000 entries: narrow the dates for the rest.
+        </p>
+      ) : null}
       <Waiting query={query} />
       <Card isFlush>
         {query.isSuccess && query.entities.length === 0 ? <Empty title="No entry matches." /> : null}
@@ -140,9 +145,11 @@ function pathOf(search: URLSearchParams): string {
   return text === '' ? '/audit' : `/audit?${text}`;
 }
 
-async function download(path: string, format: 'csv' | 'json'): Promise<void> {
-  const entries = await readAll<AuditEntry>(path);
+/** Saves the entries as a file. Returns whether the file has all of them. */
+async function download(path: string, format: 'csv' | 'json'): Promise<boolean> {
+  const { entities: entries, isComplete } = await readAll<AuditEntry>(path);
   saveFile(`audit.${format}`, format === 'json' ? JSON.stringify(entries, undefined, 2) : csvOf(entries));
+  return isComplete;
 }
 
 const columns = ['at', 'actorKind', 'actorId', 'actorName', 'action', 'collection', 'entityId', 'details'] as const;
