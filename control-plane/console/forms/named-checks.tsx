@@ -29,6 +29,9 @@ export function NamedChecks({ legend, of, none, ids, onChange }: NamedChecksProp
   const filter = wanted === '' ? '' : `&nameContains=${encodeURIComponent(wanted)}`;
   const list = useList<Named>(`/${of}?limit=100${filter}`, { keepsPrevious: true });
   const nameOf = useNameOf(of, list.entities);
+  const isWhole = filter === '' && list.isSuccess && !list.isPlaceholderData && !list.hasNextPage;
+  const removed = isWhole ? ids.filter((id) => list.entities.every((one) => one.id !== id)) : [];
+  const choose = (id: string, isOn: boolean): void => onChange(isOn ? [...ids, id] : ids.filter((one) => one !== id));
   return (
     <fieldset>
       <legend>{legend}</legend>
@@ -50,8 +53,11 @@ export function NamedChecks({ legend, of, none, ids, onChange }: NamedChecksProp
             key={one.id}
             label={nameOf(one)}
             checked={ids.includes(one.id)}
-            onChange={(isOn) => onChange(isOn ? [...ids, one.id] : ids.filter((id) => id !== one.id))}
+            onChange={(isOn) => choose(one.id, isOn)}
           />
+        ))}
+        {removed.map((id) => (
+          <Check key={id} label={`${id} (removed)`} checked onChange={(isOn) => choose(id, isOn)} />
         ))}
         <More query={list} />
       </div>

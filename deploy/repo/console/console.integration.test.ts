@@ -529,6 +529,17 @@ test('destinations: another change does not discard typed settings, and a form s
   await client.api('DELETE', `destinations/${String(id)}`);
 });
 
+test('destinations: a source that was removed is deselected', async () => {
+  const path = `destinations/${account.healthyId}`;
+  const stored = await account.client.api('GET', path);
+  await page.route(`**/rest/v1/${path}`, (route) =>
+    route.fulfill({ json: { ...stored, limitedToSourceIds: ['gone'] } }),
+  );
+  await open(`/${path}/settings`, '1 source selected.');
+  await page.getByLabel('gone (removed)').uncheck();
+  expect(await showsText(page, 'All sources. Select some')).toBe(true);
+});
+
 test("destinations: why events were rejected is shown by message, with the platform's answer on the dead letter and the event", async () => {
   await open(`/destinations/${account.refusingId}`, 'missing_click_id');
   await page.getByRole('link', { name: 'Dead letters with this message' }).first().click();
