@@ -10,6 +10,7 @@ import { useTriedEvent } from './event-choice.tsx';
 import { KeptForm } from './kept-form.tsx';
 import type { KnownPaths } from './known-paths.ts';
 import { LogicBuilder } from './logic-builder.tsx';
+import { PriorityField } from './rule-fields.tsx';
 import { fieldsOf } from './rule.ts';
 import type { Category, DispatchRulesFields, Kept, RuleLanguage } from './rule.ts';
 import './rules.css';
@@ -127,17 +128,7 @@ function CategoryFields({ category, language, known, onChange }: CategoryFieldsP
             />
           )}
         </Field>
-        <Field label="Priority">
-          {(ids) => (
-            <input
-              {...ids}
-              type="number"
-              step={1}
-              value={category.priority}
-              onChange={(event) => onChange({ ...category, priority: Math.trunc(event.target.valueAsNumber) || 0 })}
-            />
-          )}
-        </Field>
+        <PriorityField value={category.priority} onChange={(priority) => onChange({ ...category, priority })} />
       </div>
       <LogicBuilder
         logic={category.logic}

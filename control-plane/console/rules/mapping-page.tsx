@@ -4,7 +4,7 @@ import { useSearchParams } from 'react-router';
 import { useRead } from '../api/queries.ts';
 import type { RuleMatches } from '../api/types.ts';
 import { Waiting } from '../design/feedback.tsx';
-import { Check, Field } from '../design/field.tsx';
+import { Check } from '../design/field.tsx';
 import { NamedChoice } from '../forms/named-choice.tsx';
 import { useTriedEvent } from './event-choice.tsx';
 import type { Question } from './kept-form.tsx';
@@ -14,7 +14,7 @@ import { MappingRows } from './mapping-rows.tsx';
 import { MappingTrial } from './mapping-trial.tsx';
 import { MatchesNote, saysMatches } from './matches-note.tsx';
 import { Problems } from './problems.tsx';
-import { ChoiceField, TextField, textOrNull } from './rule-fields.tsx';
+import { ChoiceField, PriorityField, TextField, textOrNull } from './rule-fields.tsx';
 import { RulePage } from './rule-page.tsx';
 import type { RuleForm } from './rule-page.tsx';
 import type { MappingFields, RuleLanguage } from './rule.ts';
@@ -103,17 +103,11 @@ function MappingForm({ fields, change, counted }: MappingFormProps): ReactElemen
           value={fields.destinationId}
           onChange={(destinationId) => change({ destinationId })}
         />
-        <Field label="Priority" hint="The lowest number is tried first.">
-          {(ids) => (
-            <input
-              {...ids}
-              type="number"
-              step={1}
-              value={fields.priority}
-              onChange={(event) => change({ priority: Math.trunc(event.target.valueAsNumber) || 0 })}
-            />
-          )}
-        </Field>
+        <PriorityField
+          hint="The lowest number is tried first."
+          value={fields.priority}
+          onChange={(priority) => change({ priority })}
+        />
         <ChoiceField
           label="Action"
           words={actionWords}

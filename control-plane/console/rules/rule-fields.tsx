@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import { Field } from '../design/field.tsx';
 
@@ -28,6 +29,34 @@ export function TextField({
           maxLength={maxLength}
           value={value ?? ''}
           onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+type PriorityFieldProps = {
+  readonly hint?: ReactNode;
+  readonly value: number;
+  readonly onChange: (value: number) => void;
+};
+
+/** A field for a priority: any whole number. While the text is none, such as a lone minus, the last number stays. */
+export function PriorityField({ hint, value, onChange }: PriorityFieldProps): ReactElement {
+  const [text, setText] = useState(String(value));
+  return (
+    <Field label="Priority" hint={hint}>
+      {(ids) => (
+        <input
+          {...ids}
+          type="number"
+          step={1}
+          required
+          value={text === '' || Number(text) === value ? text : value}
+          onChange={({ target }) => {
+            setText(target.value);
+            if (!Number.isNaN(target.valueAsNumber)) onChange(Math.trunc(target.valueAsNumber));
+          }}
         />
       )}
     </Field>

@@ -1073,6 +1073,9 @@ test('rules: a mapping is tried on an event while being edited, by conditions an
   await open(`/rules/new-mapping?event=${account.eventId}`, 'Preview');
   const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);
   await field('Name').fill('Purchases by hand');
+  await field('Priority').fill('');
+  await field('Priority').pressSequentially('-5');
+  expect(await field('Priority').inputValue()).toBe('-5');
   await field('Destination').selectOption(account.healthyId);
   await waitForText(page, 'This rule decides.');
   await waitForText(page, 'Applies to');
