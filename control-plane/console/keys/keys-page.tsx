@@ -140,7 +140,7 @@ function NewKey(): ReactElement {
   return (
     <Card title="Create a key">
       {create.data === undefined ? (
-        <EditForm values={[name, bundle, days]} save={create} onSubmit={submit}>
+        <EditForm values={[name, chosen, isUnmasked, days]} save={create} onSubmit={submit}>
           <Field label="Name" hint="Who uses it, and for what.">
             {(ids) => (
               <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />

@@ -1047,6 +1047,12 @@ test('account: a form opens with the stored settings, even if this tab remembers
 test('keys: a key is created, shown once, and revoked', async () => {
   await open('/keys', 'bootstrap');
   await press('Create a key');
+  await page.getByText(/^\d+ scopes$/).waitFor();
+  // Untouched, the form asks nothing.
+  await page.getByRole('link', { name: 'Audit', exact: true }).click();
+  await waitForText(page, 'Who changed, published or read what');
+  await open('/keys', 'bootstrap');
+  await press('Create a key');
   await page.getByLabel('Name').fill('Night shift');
   await press('Create', true);
   expect(await showsText(page, 'slk_')).toBe(true);
