@@ -87,7 +87,7 @@ function Result({ report, isRunning }: { readonly report: LogSearch; readonly is
           <>
             <progress max={1} value={share} aria-label="Search of the log" />
             <p className="hint">
-              {isRunning ? 'Reading' : 'Cancelled while reading'} {phase ?? 'the log'}: {showShare(share)},{' '}
+              {isRunning ? 'Reading' : 'Stopped while reading'} {phase ?? 'the log'}: {showShare(share)},{' '}
               {countOf(messages, 'message')}, {countOf(found, 'event')} found
             </p>
           </>

@@ -58,4 +58,5 @@ async function readReports(query: string, signal: AbortSignal, take: (report: Lo
     await reader.cancel();
     return;
   }
+  throw new Error('The search ended before its result: the connection was closed. Search again.');
 }

@@ -678,6 +678,15 @@ test('events: the log is searched for an order, with its outcome at each destina
   await page.getByLabel('Value').fill('A-9');
   await press('Search', true);
   await waitForText(page, 'The log has no such event');
+  const report = { status: 'running', error: null, phase: 'events', share: 0.5, messages: 2, found: 0 };
+  await page.route('**/rest/v1/events/search?*', (route) =>
+    route.fulfill({
+      contentType: 'text/event-stream',
+      body: `data: ${JSON.stringify({ ...report, isComplete: false, events: [] })}\n\n`,
+    }),
+  );
+  await press('Search', true);
+  await waitForText(page, 'The search ended before its result');
 });
 
 test('destinations: dead letters are replayed once the platform accepts them', async () => {
