@@ -1,31 +1,40 @@
-import { useState } from 'react';
-import type { ReactElement } from 'react';
+import { useRef, useState } from 'react';
+import type { ReactElement, RefObject } from 'react';
 
 /** Text to read or copy. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }): ReactElement {
+  const shown = useRef<HTMLPreElement>(null);
   return (
     <div className="stack tight">
       <div className="row between">
         <span className="label">{label}</span>
-        <CopyButton text={text} />
+        <CopyButton text={text} shown={shown} />
       </div>
-      <pre tabIndex={0} aria-label={label}>
+      <pre ref={shown} tabIndex={0} aria-label={label}>
         {text}
       </pre>
     </div>
   );
 }
 
-export function CopyButton({ text }: { readonly text: string }): ReactElement {
-  const [isCopied, setCopied] = useState(false);
+type CopyButtonProps = { readonly text: string; readonly shown: RefObject<HTMLPreElement | null> };
+
+/** Copies the text, or selects it where it is shown: without TLS, browsers give a page no clipboard. */
+function CopyButton({ text, shown }: CopyButtonProps): ReactElement {
+  const [done, setDone] = useState<string>();
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2_000);
+    try {
+      await navigator.clipboard.writeText(text);
+      setDone('Copied');
+    } catch {
+      if (shown.current !== null) getSelection()?.selectAllChildren(shown.current);
+      setDone('Selected: copy it with the keyboard');
+    }
+    setTimeout(() => setDone(undefined), 2_000);
   };
   return (
     <button type="button" className="plain" onClick={() => void copy()}>
-      {isCopied ? 'Copied' : 'Copy'}
+      {done ?? 'Copy'}
     </button>
   );
 }

@@ -949,7 +949,12 @@ test('developer: a source is added and published; its page gives a command, and 
 test('sources: a webhook shows its address and the steps of its provider, and keeps the secret of its signature', async () => {
   const { client } = account;
   const { id } = await client.api('POST', 'sources', { type: 'TypeformWebhooks', name: 'Survey' });
+  // As for a page without TLS.
+  await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
   await open(`/sources/${String(id)}`, '/webhook/src_live_');
+  await press('Copy', true);
+  await waitForText(page, 'Selected: copy it');
+  expect(await page.evaluate<string>('getSelection().toString()')).toContain('/webhook/src_live_');
   await waitForText(page, 'Connect, Webhooks, Add a webhook');
   await page.getByLabel('Secret (signs the requests)').fill('s3cret-of-typeform');
   await press('Save in the draft');
