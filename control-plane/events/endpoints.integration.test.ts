@@ -276,25 +276,28 @@ test('list events: CSV has a row for each outcome, in pages, with formulas defus
   expect((await csvOf(masked.key)).rows[1]).toContain('aaaa');
 });
 
-test('saved views: are listed by name, replaced and deleted, limited in number, and visible only to their account', async () => {
-  const stranger = await plane.newAccount(['event:list']);
+test('saved views: are listed by name, replaced and deleted, limited in number, visible only to their account, and changed only by those who may change destinations', async () => {
+  const stranger = await plane.newAccount();
+  const editor = await plane.newKey(client, ['event:list', 'destination:update']);
   for (const query of ['outcome=rejected', 'outcome=delivered'])
-    await client.post('/event-views', { name: 'Meta', query });
-  await client.post('/event-views', { name: 'A/B', query: '' });
+    await editor.post('/event-views', { name: 'Meta', query });
+  await editor.post('/event-views', { name: 'A/B', query: '' });
   const names = async (of: Client): Promise<string[]> =>
     (await of.get('/event-views')).body.entities.map(
       (view: { name: string; query: string }) => `${view.name}: ${view.query}`,
     );
   expect(await names(client)).toEqual(['A/B: ', 'Meta: outcome=delivered']);
+  expect((await client.post('/event-views', { name: 'Meta', query: '' })).status).toBe(403);
+  expect((await client.delete('/event-views/Meta')).status).toBe(403);
   expect(await names(stranger)).toEqual([]);
   expect((await stranger.delete('/event-views/Meta')).status).toBe(404);
-  expect((await client.delete(`/event-views/${encodeURIComponent('A/B')}`)).body).toEqual({ deleted: true });
+  expect((await editor.delete(`/event-views/${encodeURIComponent('A/B')}`)).body).toEqual({ deleted: true });
   await pool.query(
     `insert into saved_views (account_id, name, query) select $1, 'view ' || n, '' from generate_series(1, 99) n`,
     [client.accountId],
   );
-  expect(await client.post('/event-views', { name: 'one more', query: '' })).toMatchObject({ status: 400 });
-  expect((await client.post('/event-views', { name: 'Meta', query: 'name=x' })).status).toBe(200);
+  expect(await editor.post('/event-views', { name: 'one more', query: '' })).toMatchObject({ status: 400 });
+  expect((await editor.post('/event-views', { name: 'Meta', query: 'name=x' })).status).toBe(200);
 });
 
 test('count events: counts by name and UTC day of the requested days; a sampled event counts as the events that it represents', async () => {

@@ -16,7 +16,10 @@ type Row = { readonly name: string; readonly query: string; readonly savedAt: Da
 const view = ({ savedAt, ...row }: Row) => ({ ...row, savedAt: savedAt.toISOString() });
 const columns = 'name, query, saved_at as "savedAt"';
 
-/** Named filters of the event list, which all keys and users of the account share. */
+/**
+ * Named filters of the event list, which all keys and users of the account share: they are changed by those who may also
+ * retry events.
+ */
 export const savedViewEndpoints = [
   defineEndpoint({
     method: 'GET',
@@ -37,7 +40,7 @@ export const savedViewEndpoints = [
   defineEndpoint({
     method: 'POST',
     path: '/rest/v1/event-views',
-    scope: 'event:list',
+    scope: 'destination:update',
     id: 'saveEventView',
     tag: 'Events',
     summary: 'Save filters of the event list under a name; one of the same name is replaced',
@@ -71,7 +74,7 @@ export const savedViewEndpoints = [
   defineEndpoint({
     method: 'DELETE',
     path: '/rest/v1/event-views/{name}',
-    scope: 'event:list',
+    scope: 'destination:update',
     id: 'deleteEventView',
     tag: 'Events',
     summary: 'Delete a saved view of the event list',

@@ -33,8 +33,6 @@ test('roles: a viewer cannot change the configuration, and an editor can change 
   const changes = ['POST', 'PUT', 'PATCH', 'DELETE'];
   const opened = routeTable.filter(({ method, scope }) => method !== 'GET' && hasScope(held('viewer'), scope ?? ''));
   expect(opened.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
-    'DELETE /event-views/{eventView}',
-    'POST /event-views',
     'POST /events/{event}/ways',
     'POST /rules/matches',
     'POST /sources/tokens/check',

@@ -93,8 +93,8 @@ GET    /events/summary         event:list
 GET    /events/search?eventId=e   event:list   @streams
 GET    /events/counts          event:list
 GET    /event-views            event:list
-POST   /event-views            event:list   {"name":"n","query":"q"}
-DELETE /event-views/{eventView}   event:list
+POST   /event-views            destination:update   {"name":"n","query":"q"}
+DELETE /event-views/{eventView}   destination:update
 GET    /events/{event}         event:list
 GET    /events/{event}/exchanges   destination:find
 GET    /events/{event}/ways    event:list

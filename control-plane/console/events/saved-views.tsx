@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { EventView } from '../api/types.ts';
@@ -11,6 +12,7 @@ type SavedViewsProps = { readonly query: string; apply(query: string): void };
 
 /** Named filters, shared by everyone in the account. */
 export function SavedViews({ query, apply }: SavedViewsProps): ReactElement {
+  const mayChange = useScope('destination:update');
   const views = useRead<{ readonly entities: readonly EventView[] }>('/event-views');
   const [isNaming, setNaming] = useState(false);
   const [name, setName] = useState('');
@@ -37,7 +39,7 @@ export function SavedViews({ query, apply }: SavedViewsProps): ReactElement {
           </select>
         )}
       </Field>
-      {current === undefined ? (
+      {!mayChange ? null : current === undefined ? (
         <button type="button" disabled={query === ''} onClick={() => setNaming(true)}>
           Save this view
         </button>
