@@ -90,7 +90,7 @@ async function openKeeping({ pullConsumer, position }: TakenOver, options: Dispa
     instanceId,
     flushEveryMs: settings.healthFlushMs,
     hoursKept: settings.hoursKept,
-    place: () => writePlace(placeOf(pullConsumer, frames)),
+    place: () => writePlace(placeOf(pullConsumer, frames, position.parts)),
     storePlace: (place) => position.store(place, references.oldest),
     sending: () => sending.state,
     isLogThere: () => connection.connected,

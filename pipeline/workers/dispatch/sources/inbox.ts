@@ -25,7 +25,7 @@ export type InboxOptions = {
   readonly order: VisitorOrder | undefined;
   /** Stores a frame's results before the frame is acknowledged. */
   readonly health: HealthKeeper;
-  /** Lines that earlier dispatchers had settled in unfinished frames, by the sequence of the frame. */
+  /** Settled lines of frames that are not delivered yet, or were handed back, by the sequence of the frame. */
   readonly settledBefore: Map<number, SettledPart>;
   readonly frames: FramesInFlight;
   readonly opener: FrameOpener;
@@ -59,7 +59,7 @@ export type UntriedRecord = {
 type UnopenedFrame = {
   readonly frame: FrameInFlight;
   readonly message: LogMessage;
-  /** Lines that an earlier dispatcher had settled. */
+  /** Lines that were settled before the frame was taken. */
   readonly settledBefore: LineBits;
   opened: OpenedFrame | undefined;
   next: number;
@@ -241,11 +241,14 @@ export class Inbox {
   /** Hands back a frame that is not settled. */
   handBack(frame: FrameInFlight): void {
     if (!this.#frames.remove(frame)) return;
-    const { source } = frame;
+    const { source, settled: lines } = frame;
     switch (source.kind) {
-      case 'log':
+      case 'log': {
+        const { seq, storedAtMs } = source.message;
+        if (lines !== undefined) this.#options.settledBefore.set(seq, { seq, storedAtMs, lines });
         source.message.release();
         return;
+      }
       case 'retry':
         this.#options.retries.abandoned(source.frame);
         return;
@@ -297,7 +300,7 @@ export class Inbox {
     this.#options.health.skipped(reason, { fromMs, events });
   }
 
-  /** The lines of a frame that an earlier dispatcher had settled. */
+  /** The lines of a frame that were settled before it is taken. */
   #settledOf({ seq, storedAtMs }: LogMessage): LineBits {
     const { settledBefore } = this.#options;
     const part = settledBefore.get(seq);
@@ -341,12 +344,18 @@ export class Inbox {
   }
 }
 
-/** Which part of the account's log is settled, for the next dispatcher. */
-export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): DispatchPlace {
+/** Which part of the account's log is settled, for the next dispatcher. `settledBefore`: see `InboxOptions`. */
+export function placeOf(
+  { finished }: Pick<PullConsumer, 'finished'>,
+  frames: FramesInFlight,
+  settledBefore: InboxOptions['settledBefore'],
+): DispatchPlace {
+  const { upTo, above } = finished;
+  const left = [...settledBefore.values()].filter(({ seq }) => seq > upTo && !above.includes(seq));
   const parts = frames.all.flatMap(({ source, settled }) =>
     source.kind === 'log' && settled !== undefined
       ? [{ seq: source.message.seq, storedAtMs: source.message.storedAtMs, lines: settled }]
       : [],
   );
-  return { finished, parts };
+  return { finished, parts: [...left, ...parts] };
 }
