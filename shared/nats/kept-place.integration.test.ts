@@ -94,3 +94,16 @@ test('kept place: a sequence that the log has since given to another message is 
   expect(textsOf(await takeAll(next, 3))).toEqual(['0', '1', '2']);
   await next.close();
 });
+
+test('kept place: if the log ends before the position, finished messages are not delivered again, and newer ones are', async () => {
+  await untilBack(() => put('ahead', 0, 3));
+  const consumer = consumerOfNumbers('ahead', 'by-reader');
+  const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
+  const had = await takeAll(reader, 3);
+  await reader.close();
+  const { seq = 0, storedAtMs: storedUntilMs = 0 } = had.at(-1) ?? {};
+  const next = await openAt(consumer, { upTo: seq + 1_000, above: [seq + 1_002], storedUntilMs });
+  await put('ahead', 3, 5);
+  expect(textsOf(await takeAll(next, 2))).toEqual(['3', '4']);
+  await next.close();
+});

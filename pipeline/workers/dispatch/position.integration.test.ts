@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { encodeHealthRecord, recentHealthKey } from '../../../shared/contracts/health-record.ts';
-import { positionKey } from '../../../shared/contracts/destination-position.ts';
+import { encodePosition, positionKey } from '../../../shared/contracts/destination-position.ts';
 import { dispatcherConsumer } from '../../../shared/contracts/subjects.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { bucketSettings } from '../../../shared/nats/buckets/open-buckets.ts';
@@ -69,6 +69,19 @@ test('position: a missing position counts as lost, and events that may not have 
   await second.stop(1_000);
   expect((await rig.health())?.skipped?.position_lost?.map(([, , events]) => events)).toEqual([6]);
   expect((await rig.position())?.lostAtMs).toBeGreaterThan(0);
+});
+
+test('position: if EVENTS ends before the position, settled events are not sent again, and later ones are', async () => {
+  await leaveWaiting();
+  await loseConsumer();
+  const { place, ...entry } = (await rig.position()) ?? expect.unreachable();
+  if (place === undefined) expect.unreachable();
+  // Simulates a log that was restored from a backup: POSITIONS was copied after EVENTS.
+  const ahead = encodePosition({ ...entry, place: { ...place, upTo: place.upTo + 1_000 } });
+  await rig.positionBucket.put(positionKey(rig.destinationId), ahead);
+  await rig.start();
+  await rig.idle();
+  expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
 });
 
 test('position: a position that an earlier build recorded with the destination’s health is adopted', async () => {

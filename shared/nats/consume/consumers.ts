@@ -123,8 +123,8 @@ export async function claimConsumer(connection: LogConnection, wanted: DurableCo
 /**
  * As `claimConsumer`, for a reader that stores its own position: the consumer is created again after the finished
  * messages. `finishedBefore` is called once earlier readers receive nothing more. If the log no longer matches what
- * they finished, the consumer begins at `startFrom`. Throws ConsumerTakenError if another reader creates the consumer
- * first.
+ * they finished, the consumer begins at `startFrom`, and delivers finished messages that the log still has again.
+ * Throws ConsumerTakenError if another reader creates the consumer first.
  */
 export async function claimConsumerAt(
   connection: LogConnection,
@@ -144,7 +144,7 @@ export async function claimConsumerAt(
       ...ownedAs(made, group),
       isNew: found === undefined,
       handedOutSeq: found?.delivered.stream_seq ?? 0,
-      finished: finished === undefined || startFrom === wanted.startFrom ? ackedOf(made) : finished,
+      finished: finished ?? ackedOf(made),
     };
   } catch (error) {
     if (error instanceof ConsumerTakenError) throw error;

@@ -63,7 +63,7 @@ export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
   /**
    * Returns the messages that earlier readers finished, even if the server has no record of them. The consumer is
-   * created after `upTo`; finished messages above it are acknowledged and not delivered. Default: the server's record.
+   * created after `upTo`; other finished messages are acknowledged and not delivered. Default: the server's record.
    */
   readonly finishedBefore?: FinishedBefore;
   /** Maximum number of messages pulled ahead of the reader; a function is called for each request. */
@@ -96,6 +96,7 @@ export async function openPullConsumer(connection: LogConnection, options: PullC
   const owned = await claimConsumerAt(connection, consumer, finishedBefore);
   const taken = new TakenMessages(owned.finished.upTo, owned.finished.storedUntilMs);
   taken.restore(owned.finished);
+  taken.rewound(owned.ackedSeq);
   return new DurablePullConsumer(connection, options, owned, taken);
 }
 

@@ -43,6 +43,15 @@ test('taken messages: restore: messages that another reader finished are acknowl
   expect(taken.finished.upTo).toBe(9);
 });
 
+test('taken messages: restore: a position that adds no message does not make later messages count as finished', () => {
+  const taken = new TakenMessages(0, 0);
+  taken.restore({ upTo: 10, above: [], storedUntilMs: 100 });
+  taken.restore({ upTo: 4, above: [], storedUntilMs: 900 });
+  taken.rewound(0);
+  // The stream lost its end, and has used sequence 7 again since.
+  expect([taken.received(3, 100), taken.received(7, 500)]).toEqual(['acknowledged', 'new']);
+});
+
 test('taken messages: if the stream reuses a sequence, its message counts as a new one', () => {
   const taken = new TakenMessages(0, 0);
   taken.received(1, 1_000);

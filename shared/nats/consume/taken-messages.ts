@@ -73,10 +73,17 @@ export class TakenMessages {
    * acknowledged.
    */
   restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
-    // The messages up to `upTo` are known only to have been stored by `storedUntilMs`.
-    this.#storedUntilMs = upTo > this.#doneUpTo ? storedUntilMs : Math.max(this.#storedUntilMs, storedUntilMs);
-    this.#doneUpTo = Math.max(this.#doneUpTo, upTo);
-    for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged, storedUntilMs);
+    // The messages up to `upTo` are known only to have been stored by `storedUntilMs`. A record without further
+    // messages does not change the time: a server's record always has the present time.
+    if (upTo > this.#doneUpTo) {
+      this.#doneUpTo = upTo;
+      this.#storedUntilMs = storedUntilMs;
+    }
+    for (const seq of above) {
+      if (seq <= this.#doneUpTo) continue;
+      this.#set(seq, acknowledged, storedUntilMs);
+      this.#storedUntilMs = Math.max(this.#storedUntilMs, storedUntilMs);
+    }
     this.#advance();
   }
 
