@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
-import { retryTier } from '../../../../shared/contracts/events/retry-record.ts';
+import { replayTier, retryTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createDispatcherCounts } from '../dispatcher-stats.ts';
@@ -24,8 +24,13 @@ import type { Whereabouts } from './outbox.ts';
 
 const parkedAs = { attempted: notAttempted, origin: undefined, receivedAtMs: 0, isCopied: true };
 
-function itemOf(id: string, heldAtMs?: number, event: ReadEvent = wholeEvent(sampleEvent({ id }), 100)): DispatchItem {
-  const source = { kind: 'retry', frame: { tier: 20, seq: 1, bytes: 1, eventBytes: 1 } } as const;
+function itemOf(
+  id: string,
+  heldAtMs?: number,
+  event: ReadEvent = wholeEvent(sampleEvent({ id }), 100),
+  tier = retryTier(0),
+): DispatchItem {
+  const source = { kind: 'retry', frame: { tier, seq: 1, bytes: 1, eventBytes: 1 } } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: true, slot: 0 };
   return new DispatchItem(frame, event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
 }
@@ -57,7 +62,7 @@ function open({
   order,
 }: { retriesFull?: boolean; deadLettersFull?: boolean; order?: VisitorOrder } = {}) {
   const skipped: (readonly [fromMs: number, events: number, toMs: number | undefined])[] = [];
-  const retries: { tier: number; record: RetryRecord }[] = [];
+  const retries: { tier: number; record: RetryRecord; isReplacement: boolean }[] = [];
   const letters: (Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string })[] = [];
   const health: string[] = [];
   const moves: string[] = [];
@@ -84,9 +89,9 @@ function open({
     keepUntried: createKeepUntried(records),
     keepFrame: () => undefined,
     retryWriter: {
-      add: (tier, record) => {
+      add: (tier, record, isReplacement) => {
         if (retriesFull) return Promise.resolve(undefined);
-        retries.push({ tier, record });
+        retries.push({ tier, record, isReplacement });
         return Promise.resolve({ seq: 1, index: 0, records: 1, bytes: 1 });
       },
     },
@@ -142,6 +147,22 @@ test('outbox: an unsent event goes back to the retry log and is due at once, eve
   expect(second?.record.notBefore).toBeGreaterThanOrEqual(before);
   expect(second?.record.notBefore).toBeLessThanOrEqual(Date.now());
   expect(health).toEqual(['failed 1']);
+});
+
+test('outbox: the record of a retry replaces an earlier one; that of a replay does not, so that the quota limits it', async () => {
+  const { outbox, retries } = open();
+  const replay = (id: string): DispatchItem => itemOf(id, undefined, undefined, replayTier);
+  const busy = answered({ kind: 'retry', reason: 'busy' });
+  await stored(outbox.settle([itemOf('again')], [busy], false));
+  await stored(outbox.settle([replay('replayed')], [busy], false));
+  const parked = outbox.park(replay('behind'), orderOf(new WaitingVisitors()));
+  outbox.storeNextParked();
+  await parked;
+  expect(retries.map(({ record, isReplacement }) => [record.eventId, isReplacement])).toEqual([
+    ['again', true],
+    ['replayed', false],
+    ['behind', false],
+  ]);
 });
 
 test('outbox: an event that the retry log has no room for is a dead letter, attempts and reason included', async () => {

@@ -1,4 +1,4 @@
-import { parkedTier, retryTier } from '../../../../shared/contracts/events/retry-record.ts';
+import { isReplayTier, parkedTier, retryTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
@@ -171,8 +171,7 @@ export class Outbox {
     observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
     const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
-    // A retried event has an earlier record in the retry log, which this one replaces.
-    const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
+    const stored = retryWriter.add(parkedTier, record, hasCountedRecord(item)).then((at) => {
       if (at !== undefined) {
         countMove(health, item, 'waiting');
         return order.parked(follower, at);
@@ -247,7 +246,7 @@ export class Outbox {
     const { frameRead, origin } = item;
     if (frameRead !== undefined && origin !== undefined) keepFrame(origin.seq, frameRead);
     const record = retryRecordOf(item, wait, nowMs);
-    const stored = retryWriter.add(tier, record, item.lane === 'retried').then((at) => {
+    const stored = retryWriter.add(tier, record, hasCountedRecord(item)).then((at) => {
       if (at === undefined) return this.#deadLetterNoRoom(item, record, exchange);
       onStored?.();
       countMove(health, item, waitingStage(wait.attempted.attempts));
@@ -310,6 +309,11 @@ export class Outbox {
     if (source.kind === 'log') recordSkipped(this.#options, 'dead_letters_full', source.message.storedAtMs);
     else recordSkipped(this.#options, 'dead_letters_full', head.receivedAtMs, firstAttemptAtMs);
   }
+}
+
+/** Whether a new record of an event replaces one that the quota counts: records of replays are not counted. */
+function hasCountedRecord({ frame: { source } }: DispatchItem): boolean {
+  return source.kind === 'parked' || (source.kind === 'retry' && !isReplayTier(source.frame.tier));
 }
 
 /** The fields of a dead letter about its event. */
