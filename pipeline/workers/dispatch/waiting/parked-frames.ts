@@ -33,8 +33,8 @@ export class ParkedFrames {
   readonly #notes: SettledNotes;
   /** Frames with waiting events, by sequence. */
   readonly #frames = new Map<number, ParkedFrame>();
-  /** Sequences of frames that are finished but not yet removed. */
-  readonly #finished = new Set<number>();
+  /** Frames that are finished but not yet removed, by sequence. */
+  readonly #finished = new Map<number, Pick<ParkedFrame, 'settled'>>();
   #isNoteStale = false;
   /** Whether the log may be changed. */
   #isOpen = false;
@@ -92,7 +92,8 @@ export class ParkedFrames {
     this.#frames.delete(seq);
     this.#bytes -= frame.bytes;
     this.#options.references.settled(seq);
-    this.#finished.add(seq);
+    // The only event of a frame is not recorded: the frame is removed as soon as a note would be stored.
+    this.#finished.set(seq, { settled: frame.settled.length > 1 ? frame.settled : [] });
   }
 
   /** Whether an event was settled before this process began. */
@@ -125,13 +126,16 @@ export class ParkedFrames {
 
   async #work(): Promise<void> {
     try {
-      // The note is written before frames are removed. It leaves out finished frames, since these are removed next.
+      // The note lists finished frames too, since the process may die before they are removed.
       if (this.#isNoteStale) await this.#writeNote();
       // Frames are removed one by one, so that frames which another process may have parked meanwhile stay.
-      await deleteMessages(this.#options.connection, streams.retry, this.#finished, (seq) => {
+      await deleteMessages(this.#options.connection, streams.retry, this.#finished.keys(), (seq) => {
+        this.#isNoteStale ||= (this.#finished.get(seq)?.settled.length ?? 0) > 0;
         this.#finished.delete(seq);
         this.#removals += 1;
       });
+      // Without waiting frames the note is removed at once, since the dispatcher may be stopping.
+      if (this.#isNoteStale && this.#frames.size === 0) await this.#writeNote();
     } catch (error) {
       this.#options.warn(error);
     }
@@ -140,7 +144,7 @@ export class ParkedFrames {
   async #writeNote(): Promise<void> {
     this.#isNoteStale = false;
     try {
-      await this.#notes.write(this.#frames);
+      await this.#notes.write([...this.#frames, ...this.#finished]);
     } catch (error) {
       this.#isNoteStale = true;
       throw error;
