@@ -118,7 +118,8 @@ async function openOn(
   const retryLog = await openRetryLog(options, counts, {
     keepsOrder: order !== 'none',
     references,
-    comesAgain: (origin) => !position.hasSettled(origin),
+    // Events up to `skipUpTo` are skipped: the retry log has the only copies that can be sent.
+    comesAgain: (origin) => origin.seq > skipUpTo && !position.hasSettled(origin),
     writing,
     warn,
   });

@@ -13,6 +13,7 @@ import { OwnedPosition } from './lifecycle/owned-position.ts';
 import type { DispatcherActor } from './dispatcher.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { eachWithRig } from './testing/each-with-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
 
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
@@ -69,6 +70,24 @@ test('position: a missing position counts as lost, and events that may not have 
   await second.stop(1_000);
   expect((await rig.health())?.skipped?.position_lost?.map(([, , events]) => events)).toEqual([6]);
   expect((await rig.position())?.lostAtMs).toBeGreaterThan(0);
+});
+
+test('position: events that wait in the retry log are sent although the position is lost', async () => {
+  sink.answer(() => 503);
+  const first = await rig.start({ retryPolicyOf: quickRetries });
+  const ids = ['head', 'behind'];
+  await rig.send(ids.map((id) => ({ id, visitor: 'v' })));
+  const waitingIds = async (): Promise<string[]> => (await rig.retryRecords()).map(({ eventId }) => eventId);
+  await until('both wait', async () => new Set(await waitingIds()).size === 2);
+  await rig.idle();
+  await first.stop(1_000);
+  await rig.positionBucket.delete(positionKey(rig.destinationId));
+  await loseConsumer();
+  publish({}, Date.now());
+  sink.answer(() => 200);
+  const second = await rig.start({ retryPolicyOf: quickRetries });
+  await until('both are delivered', () => sink.taken().length === 2);
+  expect([sink.taken(), second.stats()['positions_lost']]).toEqual([ids, 1]);
 });
 
 test('position: if EVENTS ends before the position, settled events are not sent again, and later ones are', async () => {
