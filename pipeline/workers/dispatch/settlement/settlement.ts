@@ -132,6 +132,8 @@ export class Settlement {
       case 'skip':
         counts.skipped += 1;
         countMove(health, item, 'skipped');
+        // A frame of the account's log may be handed back nevertheless: the inbox then remembers the line as settled.
+        if (item.lane === 'retried') item.frame.isStarted = true;
     }
     if (item.lane === 'retried') order?.done(item, item.follower);
     inbox.skip(item);
@@ -147,6 +149,7 @@ export class Settlement {
   keepUnreadable(item: DispatchItem): void {
     const { inbox, order, health } = this.#options;
     countMove(health, item, 'dead unreadable');
+    item.frame.isStarted = true;
     const finish = (): void => {
       if (item.lane === 'retried') order?.done(item, item.follower);
       inbox.settle(item);

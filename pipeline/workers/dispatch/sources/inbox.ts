@@ -191,7 +191,10 @@ export class Inbox {
   takeRetries(frame: RetryFrame, records: readonly LoadedRecord[]): readonly (DispatchItem | UntriedRecord)[] {
     const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.eventBytes);
     const taken = records.map(({ index, record, loaded }) => {
-      if (loaded.kind !== 'event') return { frame: inFlight, index, record, loaded };
+      if (loaded.kind !== 'event') {
+        inFlight.isStarted = true;
+        return { frame: inFlight, index, record, loaded };
+      }
       const recorded = { origin: record.origin, isCopied: record.line !== undefined };
       return new DispatchItem(inFlight, loaded.event, attemptedBefore(record), index, recorded);
     });
@@ -219,7 +222,10 @@ export class Inbox {
       }
       if (index >= opened.length || hasBit(first.settledBefore, index)) continue;
       const event = opened.eventAt(index);
-      if (event === undefined) return { frame, index, line: opened.textAt(index) ?? message.data };
+      if (event === undefined) {
+        frame.isStarted = true;
+        return { frame, index, line: opened.textAt(index) ?? message.data };
+      }
       if (!(event.rest instanceof FrameLine)) this.#options.counts.heads_parsed += 1;
       frame.sinceMs = Math.min(frame.sinceMs, event.head.receivedAtMs);
       return new DispatchItem(frame, event, notAttempted, index);

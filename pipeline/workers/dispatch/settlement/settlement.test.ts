@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { retryTier } from '../../../../shared/contracts/events/retry-record.ts';
+import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import { createDispatcherCounts } from '../dispatcher-stats.ts';
+import { notAttempted } from '../events/attempted.ts';
+import { HeldReferences } from '../events/held-references.ts';
+import { wholeEvent } from '../events/read-event.ts';
+import { DispatchItem } from '../sources/dispatch-item.ts';
+import { FramesInFlight } from '../sources/frames-in-flight.ts';
+import { Inbox } from '../sources/inbox.ts';
+import type { LoadedRecord, RetryFrame } from '../sources/retry-reader.ts';
+import { ParkedFrames } from '../waiting/parked-frames.ts';
+import { VisitorOrder } from '../waiting/visitor-order.ts';
+import { WaitingVisitors } from '../waiting/waiting-visitors.ts';
+import { PendingWrites } from './pending-writes.ts';
+import { Settlement } from './settlement.ts';
+
+const eventOf = (id: string) => wholeEvent(sampleEvent({ id }), 100);
+
+/** A settlement whose order of visitors is only in memory; `sent` lists the events that it puts into their lanes. */
+function open() {
+  const counts = createDispatcherCounts();
+  const waiting = new WaitingVisitors();
+  const warn = (error: unknown): never => {
+    throw error;
+  };
+  const own = { connection: {} as never, references: new HeldReferences() };
+  const order = new VisitorOrder({
+    comesAgain: () => false,
+    waiting,
+    frames: new ParkedFrames({ ...own, destinationId: 'd', warn }),
+    limits: { visitorsMax: 100, eventsMax: 100, bytesMax: 1_000_000 },
+    counts,
+    load: () => Promise.resolve([]),
+    warn,
+  });
+  const health = {
+    moved: () => undefined,
+    passed: () => undefined,
+    stored: () => undefined,
+    countMove: () => undefined,
+  };
+  const retries = { abandoned: () => undefined };
+  const inbox = new Inbox({ order, retries, health, counts, frames: new FramesInFlight(1_000) } as never);
+  const sent: DispatchItem[] = [];
+  const settlement = new Settlement({
+    inbox,
+    order,
+    health,
+    counts,
+    writes: new PendingWrites(() => undefined, warn),
+    sending: { add: (item: DispatchItem) => void sent.push(item) },
+    keepUntried: () => Promise.resolve(),
+  } as never);
+  return { settlement, inbox, order, waiting, sent };
+}
+
+/** Takes a frame of the retry log with two events. Returns the first. */
+function takeTwo(inbox: Inbox): DispatchItem {
+  const times = { firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1, receivedAt: 1 };
+  const records = ['first', 'second'].map((eventId, index): LoadedRecord => {
+    const record = { attempts: 1, ...times, reason: 'test', visitorId: eventId, eventId, bytes: 1 };
+    return { index, record, loaded: { kind: 'event', event: eventOf(eventId) } };
+  });
+  const content = { kind: 'records', records } as const;
+  const frame: RetryFrame = { tier: retryTier(0), seq: 1, bytes: 1, eventBytes: 1, isReplay: false, content };
+  const [first] = inbox.takeRetries(frame, records);
+  return first instanceof DispatchItem ? first : expect.unreachable();
+}
+
+test('settlement: a frame of retries is not handed back once one of its events was counted as skipped', () => {
+  const { settlement, inbox } = open();
+  settlement.exclude(takeTwo(inbox), { kind: 'skip' });
+  expect(inbox.handBackUnstarted().size).toBe(0);
+});
+
+test('settlement: a frame is not handed back once one of its events is an unreadable dead letter', () => {
+  const { settlement, inbox } = open();
+  settlement.keepUnreadable(takeTwo(inbox));
+  expect(inbox.handBackUnstarted().size).toBe(0);
+});
