@@ -12,6 +12,8 @@ const triesWhileFull = 10;
 const batchTimeoutMs = 5_000;
 /** Maximum bytes of everything in a message except the unreadable bytes. */
 const headBytesMax = 4_096;
+/** Maximum bytes of the headers of a message. */
+const headersBytesMax = 512;
 const lettersAtOnceMax = 256;
 const bytesAtOnceMax = 4 * 1024 ** 2;
 
@@ -42,15 +44,20 @@ export class DeadLetterWriter {
   /**
    * Resolves with true once the log has stored the letter, or with false once the log has refused it repeatedly.
    * Rejects if the dispatcher ends first. `readFrom` is the line that the event was read from: if the event is read
-   * again with the same result, its letter is not stored again.
+   * again with the same result, its letter is not stored again. A letter that would not fit into a message is stored
+   * without its exchange.
    */
   add(
     letter: Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string },
     eventId: string,
     readFrom: string,
   ): Promise<boolean> {
-    const { destinationId } = this.#options;
-    const payload = encodeDeadLetter({ v: 1, destinationId, ...letter });
+    const { destinationId, connection } = this.#options;
+    const { exchange: _, ...about } = letter;
+    let payload = encodeDeadLetter({ v: 1, destinationId, ...letter });
+    if (payload.length > connection.messageBytesMax - headersBytesMax) {
+      payload = encodeDeadLetter({ v: 1, destinationId, ...about });
+    }
     return this.#store(payload, `${readFrom}\n${eventId}\n${letter.attempts}`);
   }
 

@@ -48,7 +48,8 @@ export class LogWriter {
       return seq;
     } catch (error) {
       if (!(error instanceof PublishError)) throw error;
-      this.#isRefused = true;
+      // If only this message is too large, the log accepts others.
+      if (error.reason !== 'too_large') this.#isRefused = true;
       return undefined;
     }
   }
