@@ -79,3 +79,23 @@ test('settlement: a frame is not handed back once one of its events is an unread
   settlement.keepUnreadable(takeTwo(inbox));
   expect(inbox.handBackUnstarted().size).toBe(0);
 });
+
+test('settlement: a released event waits again if an earlier event of its visitor has failed since its release', () => {
+  const { settlement, inbox, order, waiting, sent } = open();
+  const { visitorId } = eventOf('first').head;
+  const as = { attempted: notAttempted, origin: undefined, receivedAtMs: 0, isCopied: true };
+  for (const [index, key] of ['first', 'second'].entries()) {
+    order.park({ visitorId, key }, as).place = { seq: 2, index };
+  }
+  const items = waiting.release(visitorId, 2).map((follower) => {
+    const event = eventOf(follower.key);
+    return inbox.takeReleased({ follower, loaded: { kind: 'event', event } }, event);
+  });
+  const [first = expect.unreachable(), second = expect.unreachable()] = items;
+  settlement.queue(first);
+  order.failed(first, first.follower);
+  settlement.queue(second);
+  expect([sent, inbox.isInFlight(second.frame), waiting.canRelease(visitorId)]).toEqual([[first], false, false]);
+  order.done(first, first.follower);
+  expect(waiting.release(visitorId, 2)).toEqual([second.follower]);
+});

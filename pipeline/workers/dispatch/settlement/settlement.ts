@@ -159,13 +159,18 @@ export class Settlement {
 
   /** Puts an event that is to be sent into its lane, unless it must wait for an earlier event of its visitor. */
   queue(item: DispatchItem): void {
-    const { sending, order } = this.#options;
+    const { inbox, sending, order } = this.#options;
     const { source } = item.frame;
     const isRetry = source.kind === 'retry' && !isReplayTier(source.frame.tier);
     if (order !== undefined) {
       if (isRetry) this.#returned(item, order, source.frame);
       const goesLast = !isRetry && source.kind !== 'parked';
       if (goesLast && !this.#mayGoNext(item, order)) return;
+      if (source.kind === 'parked' && !order.mayGo(source.follower)) {
+        // An event released with it has failed before this one reached its lane.
+        inbox.handBack(item.frame);
+        return;
+      }
     }
     sending.add(item);
   }
