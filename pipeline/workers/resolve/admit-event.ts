@@ -3,7 +3,7 @@ import { bodyBytes, readEnvelope } from '../../../shared/contracts/events/envelo
 import type { Envelope, EnvelopeBody } from '../../../shared/contracts/events/envelope.ts';
 import { readPlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
 import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envelope.ts';
-import { eventScope, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { eventScope, hashEvent, hashWithoutGroup } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
 import { cleanEmail, cleanText, namedBy, stillNaming } from '../../../shared/visitors/visitor-identity.ts';
@@ -103,10 +103,12 @@ function admit(
   const scope = eventScope(envelope);
   const own = hashEvent(scope, envelope.id, named.claim);
   // Each release of a quarantined event passes the deduplication once.
-  const hash = release === undefined ? own : hashEvent(`${scope}\nrelease ${release}`, envelope.id, named.claim);
+  const passScope = release === undefined ? scope : `${scope}\nrelease ${release}`;
+  const hash = release === undefined ? own : hashEvent(passScope, envelope.id, named.claim);
   const unreleased = release === undefined ? undefined : own;
   const { storedAtMs } = accepted.origin.frame;
-  if (release === undefined && wasKnownEarlier(context, envelope, storedAtMs)) return drops.duplicate;
+  const { claim } = named;
+  if (wasKnownEarlier(context, envelope, { scope: passScope, claim, storedAtMs })) return drops.duplicate;
   if (!context.deduplication.add(hash, storedAtMs)) return drops.duplicate;
   if (unreleased !== undefined) context.deduplication.add(unreleased, storedAtMs);
   context.counts.placeholder_identifiers += placeholders;
@@ -146,15 +148,18 @@ function admit(
 }
 
 /**
- * Whether an earlier build recorded the event: that build hashed the account instead of the source. For one window
- * after an upgrade such hashes may be in the table; without this look-up a redelivered event would be resolved twice.
+ * Whether an earlier build recorded the event: its hash had no group, and in one build covered the account instead of
+ * the source. For one window after an upgrade such hashes may be in the table; without these look-ups a redelivered
+ * event would be resolved twice.
  */
 function wasKnownEarlier(
   { deduplication }: AdmitContext,
-  { account, id, body }: Envelope,
-  storedAtMs: number,
+  { account, id, body, release }: Envelope,
+  { scope, claim, storedAtMs }: { scope: string; claim: VisitorTouch['claim']; storedAtMs: number },
 ): boolean {
-  return storedAtMs <= deduplication.packedForMs && deduplication.has(hashEvent(account, id, earlierClaim(body)));
+  if (storedAtMs > deduplication.packedForMs) return false;
+  if (deduplication.has(hashWithoutGroup(scope, id, claim))) return true;
+  return release === undefined && deduplication.has(hashWithoutGroup(account, id, earlierClaim(body)));
 }
 
 /** The identifiers that an earlier build hashed: all of them, also placeholders and a second externalId. */

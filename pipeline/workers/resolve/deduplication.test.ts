@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDeduplication } from './deduplication.ts';
+import { createDeduplication, deduplicationStepMs } from './deduplication.ts';
 import type { IdRun } from '../../../shared/contracts/events/checkpoint.ts';
-import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { encodeHashes, groupOf, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 
 const windowMs = 25_600;
-const stepMs = 100;
+const stepMs = deduplicationStepMs({ windowMs, idsMax: 0 });
 
 test('deduplication: exact inside the window; an id is forgotten at most one step after the window', () => {
   const event = fc.record({ id: fc.integer({ min: 0, max: 30 }), afterMs: fc.integer({ min: 0, max: 6_000 }) });
@@ -58,6 +58,60 @@ test('deduplication: a full table keeps the newest ids, and the effective window
   expect(table.add(hashEvent('a', '10'), nowMs)).toBe(true);
 });
 
+const accounts = ['a', 'b', 'c', 'd'];
+const hashOf = (id: number) => hashEvent(accounts[id % accounts.length] ?? '', String(id));
+
+test('deduplication: however many ids an account adds, those of the other accounts stay', () => {
+  expect(new Set(accounts.map((account) => groupOf(hashEvent(account, '').low))).size).toBe(accounts.length);
+  const [flood = '', ...others] = accounts;
+  const idsMax = 16 * 100;
+  const event = fc.record({ account: fc.constantFrom(...others), id: fc.nat(60), before: fc.nat(600) });
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+      const table = createDeduplication({ windowMs, idsMax });
+      let sent = 0;
+      const sendFlood = (count: number): void => {
+        for (const end = sent + count; sent < end; sent += 1) table.add(hashEvent(flood, String(sent)), 1_000_000);
+      };
+      const known = new Set<string>();
+      for (const { account, id, before } of events) {
+        sendFlood(before);
+        const key = `${account} ${id}`;
+        expect(table.add(hashEvent(account, String(id)), 1_000_000)).toBe(!known.has(key));
+        known.add(key);
+      }
+      sendFlood(2 * idsMax);
+      for (const { account, id } of events) expect(table.has(hashEvent(account, String(id)))).toBe(true);
+      expect(table.size).toBeGreaterThan(0.95 * idsMax);
+      expect(table.size).toBeLessThanOrEqual(idsMax);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('deduplication: an account takes room from the one that has filled the table, until both have as many ids', () => {
+  const idsMax = 16 * 1_000;
+  const table = createDeduplication({ windowMs, idsMax });
+  const add = (account: string): void => {
+    for (let id = 0; id < 2 * idsMax; id += 1) table.add(hashEvent(account, String(id)), 1_000_000);
+  };
+  const count = (account: string): number =>
+    Array.from({ length: 2 * idsMax }, (_, id) => table.has(hashEvent(account, String(id)))).filter(Boolean).length;
+  add('a');
+  expect(count('a')).toBe(idsMax);
+  add('b');
+  expect([count('a'), count('b')]).toEqual([idsMax / 2, idsMax / 2]);
+});
+
+test('deduplication: a table of any size starts small, and takes at most 13 bytes an id when full', () => {
+  for (const idsMax of [1_000, 8_000_000, 100_000_000]) {
+    expect(createDeduplication({ windowMs, idsMax }).bytes).toBeLessThan(6 * 1024 ** 2);
+  }
+  const table = createDeduplication({ windowMs, idsMax: 500_000 });
+  for (let id = 0; id < 600_000; id += 1) table.add(hashOf(id), 1_000_000);
+  expect(table.bytes / table.size).toBeLessThan(13);
+});
+
 test('deduplication: a table filled with packed ids equals a table filled with the same ids one by one', () => {
   const steps = fc.array(fc.tuple(fc.nat(6_000), fc.array(fc.nat(400), { maxLength: 60 })), { maxLength: 40 });
   fc.assert(
@@ -69,7 +123,7 @@ test('deduplication: a table filled with packed ids equals a table filled with t
       let timeMs = 1_000_000;
       for (const [afterMs, ids] of runs) {
         timeMs += afterMs;
-        const hashes = ids.map((id) => hashEvent('a', String(id)));
+        const hashes = ids.map(hashOf);
         for (const hash of hashes) one.add(hash, timeMs);
         const run = { ids: Buffer.from(encodeHashes(hashes), 'base64'), timeMs };
         packed.addPacked(run);
@@ -79,7 +133,7 @@ test('deduplication: a table filled with packed ids equals a table filled with t
       bulk.addRuns(all.slice(0, half));
       bulk.addRuns(all.slice(half));
       for (let id = 0; id <= 400; id += 1) {
-        const hash = hashEvent('a', String(id));
+        const hash = hashOf(id);
         const isNew = one.add(hash, timeMs);
         expect(packed.add(hash, timeMs)).toBe(isNew);
         expect(bulk.add(hash, timeMs)).toBe(isNew);

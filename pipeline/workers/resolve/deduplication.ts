@@ -1,5 +1,5 @@
 import type { IdRun } from '../../../shared/contracts/events/checkpoint.ts';
-import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
+import { bytesPerHash, groupBits } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import { HashSet } from './hash-set.ts';
 
@@ -27,60 +27,69 @@ export type Deduplication = {
 
 export type DeduplicationSettings = {
   readonly windowMs: number;
-  /** Maximum number of ids in the table. Memory grows with use, to about 13 bytes per id when full. */
+  /**
+   * Maximum number of ids in the table. Memory grows with use, to about 13 bytes per id when full. Then the oldest id of
+   * the group of accounts with the most ids is forgotten: an account displaces no ids of a group that has fewer.
+   */
   readonly idsMax: number;
 };
 
 // The table is divided into parts: growing one part at a time keeps pauses short, and a part that fits into a
 // processor's cache fills quickly.
 const partsMin = 16;
-const partsMax = 256;
 const idsPerPart = 32_768;
+/** Memory at the start: for this many ids in all parts together, but for at most 1,024 in one. */
+const idsAtStart = 262_144;
 /** Hashes are spread over the parts slightly unevenly. */
 const unevenness = 1 / 32;
-/** Number of steps per window in which ids are forgotten; an id may stay one step longer. */
-const stepsPerWindow = 256;
+/** Maximum number of steps per window in which ids are forgotten; an id may stay one step longer. A set has 256 steps. */
+const stepsPerWindow = 254;
 
 /** The resolution of the times in the table, in ms. */
 export function deduplicationStepMs({ windowMs }: DeduplicationSettings): number {
-  return Math.max(1, Math.floor(windowMs / stepsPerWindow));
+  return Math.max(1, Math.ceil(windowMs / stepsPerWindow));
 }
 
 /** Makes an empty deduplication table, bounded by time and by count. */
 export function createDeduplication(settings: DeduplicationSettings): Deduplication {
+  const { windowMs, idsMax } = settings;
   const stepMs = deduplicationStepMs(settings);
-  const parts = partsFor(settings.idsMax);
-  const sets = Array.from({ length: parts }, () => new AgingSet(settings, parts, stepMs));
+  const parts = partsFor(idsMax);
+  const [sizeMax, places] = [Math.max(1, Math.ceil(idsMax / parts)), Math.min(1_024, idsAtStart / parts)];
+  const sets = Array.from({ length: parts }, () => new HashSet(sizeMax, places));
   let nowMs = 0;
   let packedAtMs = 0;
-  const setOf = (low: number): AgingSet => setAt(sets, low & (parts - 1));
+  let steps: Steps = { now: 0, keptFrom: 0 };
+  const advance = (timeMs: number): Steps => {
+    if (timeMs <= nowMs) return steps;
+    nowMs = timeMs;
+    steps = { now: Math.floor(nowMs / stepMs), keptFrom: Math.floor((nowMs - windowMs) / stepMs) };
+    return steps;
+  };
+  const setOf = (low: number): HashSet => elementOf(sets, partOf(low, parts));
+  const add = (high: number, low: number): boolean => {
+    const set = setOf(low);
+    set.keepFrom(steps.keptFrom);
+    return set.add(high, low, steps.now);
+  };
   return {
     add({ high, low }, timeMs) {
-      nowMs = Math.max(nowMs, timeMs);
-      return setOf(low).add(high, low, nowMs);
+      advance(timeMs);
+      return add(high, low);
     },
     has: ({ high, low }) => setOf(low).has(high, low),
     addPacked({ ids, timeMs }) {
-      nowMs = Math.max(nowMs, timeMs);
+      advance(timeMs);
       packedAtMs = nowMs;
       // Reads the numbers directly, without creating an object for each hash.
       const view = viewOf(ids);
       for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
-        const low = view.getUint32(at + 4);
-        setOf(low).add(view.getUint32(at), low, nowMs);
+        add(view.getUint32(at), view.getUint32(at + 4));
       }
     },
     addRuns(runs) {
-      const sorted = sortByPart(runs, parts);
-      for (const [index, set] of sets.entries()) {
-        let at = sorted.starts[index] ?? 0;
-        for (const [run, { timeMs }] of runs.entries()) {
-          const end = at + (sorted.counts[run * parts + index] ?? 0);
-          set.addAll(sorted.hashes, at, end, Math.max(nowMs, timeMs));
-          at = end;
-        }
-      }
-      for (const { timeMs } of runs) nowMs = Math.max(nowMs, timeMs);
+      const times = runs.map(({ timeMs }) => advance(timeMs));
+      addByPart(sets, runs, times);
       packedAtMs = nowMs;
     },
     reserve(ids) {
@@ -88,7 +97,7 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
     },
     get packedForMs() {
       // An id is held for up to a step longer than the window.
-      return packedAtMs + settings.windowMs + stepMs;
+      return packedAtMs + windowMs + stepMs;
     },
     get timeMs() {
       return nowMs;
@@ -100,138 +109,77 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
       return sets.reduce((sum, set) => sum + set.bytes, 0);
     },
     get effectiveWindowMs() {
-      return sets.reduce((least, set) => Math.min(least, set.effectiveWindowMs(nowMs)), settings.windowMs);
+      const evictedStep = sets.reduce((latest, set) => Math.max(latest, set.evictedStep), -Infinity);
+      return Math.max(0, Math.min(windowMs, nowMs - (evictedStep + 1) * stepMs));
     },
   };
 }
 
+/** The step of a time, and the oldest step of which ids are within the window then. */
+type Steps = { readonly now: number; readonly keptFrom: number };
+
 /** The number of parts of a table: a power of two. */
 function partsFor(idsMax: number): number {
   let parts = partsMin;
-  while (parts < partsMax && idsMax / parts > idsPerPart) parts *= 2;
+  while (idsMax / parts > idsPerPart) parts *= 2;
   return parts;
 }
 
+/** The part of a hash: the bits above its group, so that each group is spread over all parts. */
+const partOf = (low: number, parts: number): number => (low >>> groupBits) & (parts - 1);
+
 const viewOf = (ids: Uint8Array): DataView => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
+
+/** Adds runs of hashes, whose times are given as steps, one part after the other. */
+function addByPart(sets: readonly HashSet[], runs: readonly IdRun[], times: readonly Steps[]): void {
+  const { hashes, runOf, starts } = sortByPart(runs, sets.length);
+  for (const [part, set] of sets.entries()) {
+    const end = starts[part + 1] ?? 0;
+    for (let at = starts[part] ?? 0; at < end;) {
+      const from = at;
+      const run = runOf[at] ?? 0;
+      while (at < end && runOf[at] === run) at += 1;
+      const { now, keptFrom } = elementOf(times, run);
+      set.keepFrom(keptFrom);
+      set.addAll(hashes, from, at, now);
+    }
+  }
+}
 
 /**
  * Sorts hashes by part and keeps their order within each part, so that a part stays in the processor's cache while it
  * is filled. In the order of arrival, each hash would have to wait for memory.
  */
 function sortByPart(runs: readonly IdRun[], parts: number) {
-  const counts = new Uint32Array(runs.length * parts);
   const starts = new Uint32Array(parts + 1);
-  for (const [run, { ids }] of runs.entries()) {
+  for (const { ids } of runs) {
     const view = viewOf(ids);
     for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
-      const part = view.getUint32(at + 4) & (parts - 1);
-      counts[run * parts + part] = (counts[run * parts + part] ?? 0) + 1;
+      const part = partOf(view.getUint32(at + 4), parts);
       starts[part + 1] = (starts[part + 1] ?? 0) + 1;
     }
   }
   for (let part = 0; part < parts; part += 1) starts[part + 1] = (starts[part + 1] ?? 0) + (starts[part] ?? 0);
   const hashes = new Int32Array((starts[parts] ?? 0) * 2);
+  const runOf = new Uint32Array(starts[parts] ?? 0);
   const next = starts.slice();
-  for (const { ids } of runs) {
+  for (const [run, { ids }] of runs.entries()) {
     const view = viewOf(ids);
     for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
       const low = view.getInt32(at + 4);
-      const part = low & (parts - 1);
+      const part = partOf(low, parts);
       const place = next[part] ?? 0;
       hashes[place * 2] = view.getInt32(at);
       hashes[place * 2 + 1] = low;
+      runOf[place] = run;
       next[part] = place + 1;
     }
   }
-  return { counts, starts, hashes };
+  return { hashes, runOf, starts };
 }
 
-/** Hashes with the times at which they were added, at the resolution of a step. */
-class AgingSet {
-  readonly #set: HashSet;
-  readonly #windowMs: number;
-  readonly #stepMs: number;
-  /** The first hash of each step, oldest first. At most about `stepsPerWindow` entries. */
-  readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
-  /** Number of the oldest hash that remained when the limit on the count, not the window, last removed one. */
-  #evictedTo = 0;
-  #addedAtMs: number | undefined;
-
-  constructor({ windowMs, idsMax }: DeduplicationSettings, parts: number, stepMs: number) {
-    this.#set = new HashSet(Math.max(1, Math.ceil(idsMax / parts)));
-    this.#windowMs = windowMs;
-    this.#stepMs = stepMs;
-  }
-
-  get size(): number {
-    return this.#set.size;
-  }
-
-  get bytes(): number {
-    return this.#set.bytes;
-  }
-
-  has(high: number, low: number): boolean {
-    return this.#set.has(high, low);
-  }
-
-  add(high: number, low: number, nowMs: number): boolean {
-    const set = this.#set;
-    const isLater = nowMs !== this.#addedAtMs;
-    if (isLater) this.#expire(nowMs);
-    const before = set.size;
-    if (!set.add(high, low)) return false;
-    if (isLater) this.#step(nowMs, set.added - 1);
-    if (set.size === before) this.#evictedTo = set.added - before;
-    return true;
-  }
-
-  /** As `add`, for a range of a list, see `HashSet.addAll`. */
-  addAll(hashes: Int32Array, from: number, to: number, nowMs: number): void {
-    if (from === to) return;
-    const set = this.#set;
-    const isLater = nowMs !== this.#addedAtMs;
-    if (isLater) this.#expire(nowMs);
-    const { added, size } = set;
-    set.addAll(hashes, from, to);
-    if (set.added === added) return;
-    if (isLater) this.#step(nowMs, added);
-    if (set.added - added > set.size - size) this.#evictedTo = set.added - set.size;
-  }
-
-  reserve(ids: number): void {
-    this.#set.reserve(ids);
-  }
-
-  effectiveWindowMs(nowMs: number): number {
-    const oldest = this.#set.added - this.#set.size;
-    if (this.#evictedTo !== oldest || oldest === 0) return this.#windowMs;
-    const step = this.#steps.find((step) => step.from >= oldest);
-    return Math.min(this.#windowMs, step === undefined ? 0 : nowMs - step.timeMs);
-  }
-
-  /** Records that hash number `from` is the first one that was added at `nowMs`. */
-  #step(nowMs: number, from: number): void {
-    this.#addedAtMs = nowMs;
-    const last = this.#steps.at(-1);
-    if (last !== undefined && nowMs - last.timeMs < this.#stepMs) return;
-    this.#steps.push({ from, timeMs: nowMs });
-  }
-
-  #expire(nowMs: number): void {
-    for (;;) {
-      const first = this.#steps[0];
-      if (first === undefined || first.timeMs + this.#stepMs + this.#windowMs > nowMs) return;
-      this.#steps.shift();
-      const keepFrom = this.#steps[0]?.from ?? this.#set.added;
-      const oldest = this.#set.added - this.#set.size;
-      if (keepFrom > oldest) this.#set.dropOldest(keepFrom - oldest);
-    }
-  }
-}
-
-function setAt(sets: readonly AgingSet[], index: number): AgingSet {
-  const set = sets[index];
-  if (set === undefined) throw new RangeError('looking up an event hash: no such part');
-  return set;
+function elementOf<Element>(list: readonly Element[], index: number): Element {
+  const element = list[index];
+  if (element === undefined) throw new RangeError('recording event hashes: no such part or run');
+  return element;
 }

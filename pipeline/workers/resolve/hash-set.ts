@@ -1,67 +1,90 @@
+import { accountGroups, groupOf } from '../../../shared/contracts/events/event-hash.ts';
+import { GroupPlaces, placesFor } from './group-places.ts';
+
+/** The number of a place has 16 bits, since a cell has to hold the lower 16 bits of a hash's high half as well. */
+const placesMax = 65_535;
+
 /**
- * A set of 64-bit hashes that forgets the oldest first. A ring keeps the hashes in the order of arrival (8 bytes each);
- * an open-addressing table of 32-bit cells (linear probing, at most 4 in 5 full) finds them. A cell holds the position
- * in the ring plus as many bits of the hash as fit, so that a look-up rarely has to read the ring. About 13 bytes per
- * hash when full.
+ * A set of 64-bit hashes, each with the step of time in which it was added. When full, it forgets the oldest hash of
+ * the group of accounts that has the most. `GroupPlaces` says where each hash is; an open-addressing table of 32-bit
+ * cells (linear probing, at most 4 in 5 full) finds it. A cell has the place of a hash and the lower bits of its high
+ * half; the place has the other bits, so that a look-up rarely has to read it. About 13 bytes per hash when full.
  */
 export class HashSet {
-  readonly #capacityMax: number;
-  #capacity: number;
+  readonly #sizeMax: number;
+  readonly #places = new GroupPlaces();
+  #size = 0;
+  /** The upper 16 bits of the high half of the hash at each place. */
+  #highs = new Uint16Array(0);
   // Signed, since the engine has no small integers above 31 bits; the bits are the same.
-  #ringHigh: Int32Array;
-  #ringLow: Int32Array;
-  /** 0 if the cell is free; otherwise tag bits of a hash above, and its position in the ring + 1 below. */
+  #lows = new Int32Array(0);
+  /** The lowest 8 bits of the number of a hash's step. */
+  #steps = new Uint8Array(0);
+  /** 0 if the cell is free; otherwise the lower bits of a hash's high half above, and its place + 1 below. */
   #cells = new Int32Array(0);
   #cellsPerHash = 0;
-  #positionBits = 0;
-  #positionMask = 0;
-  /** Number of hashes ever added; the ring holds the newest `#size` of them. */
-  #added = 0;
-  #size = 0;
-  /** Place of the next hash in the ring. */
-  #next = 0;
+  #placeBits = 0;
+  #placeMask = 0;
+  /** The oldest step of which the set may have hashes. */
+  #keptFrom = 0;
+  #evictedStep = -Infinity;
 
-  constructor(capacityMax: number, capacity = 1_024) {
-    this.#capacityMax = capacityMax;
-    this.#capacity = Math.min(capacity, capacityMax);
-    this.#ringHigh = new Int32Array(this.#capacity);
-    this.#ringLow = new Int32Array(this.#capacity);
-    this.#buildCells();
+  constructor(sizeMax: number, places = 1_024) {
+    this.#sizeMax = sizeMax;
+    if (placesFor(sizeMax) > placesMax) throw new RangeError(`creating a set of ${sizeMax} hashes: too large`);
+    this.#grow(places);
   }
 
   get size(): number {
     return this.#size;
   }
 
-  /** Number of hashes ever added. The set holds the newest: those with the numbers from `added - size` on. */
-  get added(): number {
-    return this.#added;
+  get bytes(): number {
+    const arrays = [this.#highs, this.#lows, this.#steps, this.#cells];
+    return arrays.reduce((sum, { byteLength }) => sum + byteLength, this.#places.bytes);
   }
 
-  get bytes(): number {
-    return this.#ringHigh.byteLength + this.#ringLow.byteLength + this.#cells.byteLength;
+  /** The latest step of a hash that was forgotten because the set was full. */
+  get evictedStep(): number {
+    return this.#evictedStep;
   }
 
   has(high: number, low: number): boolean {
-    return this.#cellOf(high | 0, low | 0) >= 0;
+    return this.#cells[this.#probe(high | 0, low | 0)] !== 0;
   }
 
-  /** Adds a hash; if the set is full, the oldest hash is removed. Returns false if the hash is already in the set. */
-  add(high: number, low: number): boolean {
+  /**
+   * Removes the hashes of earlier steps than this one, which never decreases. Call it before hashes of another step are
+   * added: a set can have 256 steps.
+   */
+  keepFrom(step: number): void {
+    if (step === this.#keptFrom) return;
+    for (let group = 0; group < accountGroups; group += 1) {
+      while (this.#places.taken(group) > 0 && this.#oldestStep(group) < step) this.#dropOldest(group);
+    }
+    this.#keptFrom = step;
+  }
+
+  /** Adds a hash in the latest step. Returns false if the hash is already in the set. */
+  add(high: number, low: number, step: number): boolean {
     // One probe finds a hash and its cell: filling a table with millions of hashes takes nearly all of its time here.
     let cell = this.#probe(high | 0, low | 0);
     if (this.#cells[cell] !== 0) return false;
-    if (this.#size === this.#capacity) {
-      if (this.#capacity < this.#capacityMax) this.#resize(Math.min(this.#capacity * 2, this.#capacityMax));
-      else this.dropOldest(1);
+    const group = groupOf(low);
+    if (this.#size === this.#sizeMax) {
+      this.#evict(group);
       cell = this.#probe(high | 0, low | 0);
     }
-    const position = this.#next;
-    this.#ringHigh[position] = high;
-    this.#ringLow[position] = low;
-    this.#cells[cell] = (high << this.#positionBits) | (position + 1);
-    this.#next = position + 1 === this.#capacity ? 0 : position + 1;
-    this.#added += 1;
+    let place = this.#places.take(group);
+    if (place < 0) {
+      this.#grow(this.#lows.length * 2);
+      place = this.#places.take(group);
+      cell = this.#probe(high | 0, low | 0);
+    }
+    this.#highs[place] = high >>> 16;
+    this.#lows[place] = low;
+    this.#steps[place] = step;
+    this.#cells[cell] = (high << this.#placeBits) | (place + 1);
     this.#size += 1;
     return true;
   }
@@ -70,33 +93,32 @@ export class HashSet {
    * Adds the hashes `from` up to, but not including, `to` of a list in which each hash is two numbers: its high half,
    * then its low half. Has the same effect as `add` for each, and is faster if there is room.
    */
-  addAll(hashes: Int32Array, from: number, to: number): void {
+  addAll(hashes: Int32Array, from: number, to: number, step: number): void {
     for (let at = from; at < to;) {
-      if (this.#size === this.#capacity) {
-        this.add(hashes[at * 2] ?? 0, hashes[at * 2 + 1] ?? 0);
+      const room = this.#sizeMax - this.#size;
+      if (room > 0) at = this.#fill(hashes, at, Math.min(to, at + room), step);
+      if (at < to) {
+        this.add(hashes[at * 2] ?? 0, hashes[at * 2 + 1] ?? 0, step);
         at += 1;
-        continue;
       }
-      const end = Math.min(to, at + this.#capacity - this.#size);
-      this.#fill(hashes, at, end);
-      at = end;
     }
   }
 
-  /** Adds hashes for which there is room. */
-  #fill(hashes: Int32Array, from: number, to: number): void {
+  /** Adds hashes for which the set has room. Returns where it stopped, because the set has to grow. */
+  #fill(hashes: Int32Array, from: number, to: number, step: number): number {
     // Local copies of the fields, for a loop over millions of hashes.
-    const ringHigh = this.#ringHigh;
-    const ringLow = this.#ringLow;
+    const highs = this.#highs;
+    const lows = this.#lows;
+    const steps = this.#steps;
     const cells = this.#cells;
     const length = cells.length;
     const cellsPerHash = this.#cellsPerHash;
-    const bits = this.#positionBits;
-    const mask = this.#positionMask;
-    const capacity = this.#capacity;
-    let next = this.#next;
+    const bits = this.#placeBits;
+    const mask = this.#placeMask;
+    const places = this.#places;
     let added = 0;
-    for (let at = from; at < to; at += 1) {
+    let at = from;
+    for (; at < to; at += 1) {
       const high = hashes[at * 2] ?? 0;
       const low = hashes[at * 2 + 1] ?? 0;
       const tag = high << bits;
@@ -104,41 +126,47 @@ export class HashSet {
       let content = cells[cell] ?? 0;
       while (content !== 0) {
         if ((content & ~mask) === tag) {
-          const position = (content & mask) - 1;
-          if (ringHigh[position] === high && ringLow[position] === low) break;
+          const place = (content & mask) - 1;
+          if (lows[place] === low && highs[place] === high >>> 16) break;
         }
         cell = cell + 1 === length ? 0 : cell + 1;
         content = cells[cell] ?? 0;
       }
       if (content !== 0) continue;
-      ringHigh[next] = high;
-      ringLow[next] = low;
-      cells[cell] = tag | (next + 1);
-      next = next + 1 === capacity ? 0 : next + 1;
+      const place = places.take(groupOf(low));
+      if (place < 0) break;
+      highs[place] = high >>> 16;
+      lows[place] = low;
+      steps[place] = step;
+      cells[cell] = tag | (place + 1);
       added += 1;
     }
-    this.#next = next;
-    this.#added += added;
     this.#size += added;
+    return at;
   }
 
   /** Makes room for this many hashes, but at most for the set's maximum. */
   reserve(size: number): void {
-    const capacity = Math.min(size, this.#capacityMax);
-    if (capacity > this.#capacity) this.#resize(capacity);
+    const places = placesFor(Math.min(size, this.#sizeMax));
+    if (places > this.#lows.length) this.#grow(places);
   }
 
-  dropOldest(count: number): void {
-    for (let left = Math.min(count, this.#size); left > 0; left -= 1) {
-      const position = this.#oldestPosition();
-      this.#size -= 1;
-      this.#free(this.#cellOf(this.#ringHigh[position] ?? 0, this.#ringLow[position] ?? 0));
-    }
+  /** Forgets the oldest hash of the largest group: of the group that adds a hash if no other is larger. */
+  #evict(adding: number): void {
+    const group = this.#places.largest(adding);
+    this.#evictedStep = Math.max(this.#evictedStep, this.#oldestStep(group));
+    this.#dropOldest(group);
   }
 
-  #oldestPosition(): number {
-    const position = this.#next - this.#size;
-    return position < 0 ? position + this.#capacity : position;
+  #oldestStep(group: number): number {
+    const step = this.#steps[this.#places.oldest(group)] ?? 0;
+    return this.#keptFrom + ((step - this.#keptFrom) & 255);
+  }
+
+  #dropOldest(group: number): void {
+    this.#free(this.#cellOf(this.#places.oldest(group)));
+    this.#places.giveBack(group);
+    this.#size -= 1;
   }
 
   #home(low: number): number {
@@ -149,20 +177,22 @@ export class HashSet {
   /** The cell of a hash or, if the hash is missing, the free cell that it would get. Both halves are signed. */
   #probe(high: number, low: number): number {
     const cells = this.#cells;
-    const mask = this.#positionMask;
-    const tag = high << this.#positionBits;
+    const mask = this.#placeMask;
+    const tag = high << this.#placeBits;
     for (let cell = this.#home(low); ; cell = cell + 1 === cells.length ? 0 : cell + 1) {
       const content = cells[cell] ?? 0;
       if (content === 0) return cell;
       if ((content & ~mask) !== tag) continue;
-      const position = (content & mask) - 1;
-      if (this.#ringHigh[position] === high && this.#ringLow[position] === low) return cell;
+      const place = (content & mask) - 1;
+      if (this.#lows[place] === low && this.#highs[place] === high >>> 16) return cell;
     }
   }
 
-  #cellOf(high: number, low: number): number {
-    const cell = this.#probe(high, low);
-    return this.#cells[cell] === 0 ? -1 : cell;
+  #cellOf(place: number): number {
+    const cells = this.#cells;
+    let cell = this.#home(this.#lows[place] ?? 0);
+    while (((cells[cell] ?? 0) & this.#placeMask) !== place + 1) cell = cell + 1 === cells.length ? 0 : cell + 1;
+    return cell;
   }
 
   /** Empties a cell and moves displaced entries closer to their homes, so that no look-up stops early. */
@@ -173,7 +203,7 @@ export class HashSet {
     for (let next = (cell + 1) % length; ; next = next + 1 === length ? 0 : next + 1) {
       const content = cells[next] ?? 0;
       if (content === 0) break;
-      const home = this.#home(this.#ringLow[(content & this.#positionMask) - 1] ?? 0);
+      const home = this.#home(this.#lows[(content & this.#placeMask) - 1] ?? 0);
       // The entry may move into the hole if its home is not between the hole and its cell.
       if ((next - home + length) % length >= (next - hole + length) % length) {
         cells[hole] = content;
@@ -183,32 +213,36 @@ export class HashSet {
     cells[hole] = 0;
   }
 
-  #resize(capacity: number): void {
-    const high = new Int32Array(capacity);
-    const low = new Int32Array(capacity);
-    let from = this.#oldestPosition();
-    for (let index = 0; index < this.#size; index += 1) {
-      high[index] = this.#ringHigh[from] ?? 0;
-      low[index] = this.#ringLow[from] ?? 0;
-      from = from + 1 === this.#capacity ? 0 : from + 1;
-    }
-    this.#capacity = capacity;
-    this.#next = this.#size === capacity ? 0 : this.#size;
-    this.#ringHigh = high;
-    this.#ringLow = low;
-    this.#buildCells();
+  /** Adds free places until there are this many, or as many as the set may need. All hashes keep their places. */
+  #grow(wanted: number): void {
+    const places = this.#places.grow(Math.min(wanted, placesFor(this.#sizeMax)));
+    const highs = new Uint16Array(places);
+    highs.set(this.#highs);
+    const lows = new Int32Array(places);
+    lows.set(this.#lows);
+    const steps = new Uint8Array(places);
+    steps.set(this.#steps);
+    this.#highs = highs;
+    this.#lows = lows;
+    this.#steps = steps;
+    this.#spreadCells();
   }
 
-  /** Builds the table for a ring whose position 0 has the oldest hash. */
-  #buildCells(): void {
-    this.#positionBits = Math.ceil(Math.log2(this.#capacity + 1));
-    this.#positionMask = 2 ** this.#positionBits - 1;
-    this.#cells = new Int32Array(Math.ceil(this.#capacity * 1.25) + 1);
-    this.#cellsPerHash = this.#cells.length / 4_294_967_296;
-    for (let position = 0; position < this.#size; position += 1) {
-      const high = this.#ringHigh[position] ?? 0;
-      const cell = this.#probe(high, this.#ringLow[position] ?? 0);
-      this.#cells[cell] = (high << this.#positionBits) | (position + 1);
+  /** Moves the cells to a larger table. A place may take one more bit, which leaves one less of the hash. */
+  #spreadCells(): void {
+    const [cellsBefore, bitsBefore, maskBefore] = [this.#cells, this.#placeBits, this.#placeMask];
+    const places = this.#lows.length;
+    const cells = new Int32Array(Math.ceil(places * 1.25) + 1);
+    this.#cells = cells;
+    this.#cellsPerHash = cells.length / 4_294_967_296;
+    this.#placeBits = Math.ceil(Math.log2(places + 1));
+    this.#placeMask = 2 ** this.#placeBits - 1;
+    for (const content of cellsBefore) {
+      if (content === 0) continue;
+      const number = content & maskBefore;
+      let cell = this.#home(this.#lows[number - 1] ?? 0);
+      while (cells[cell] !== 0) cell = cell + 1 === cells.length ? 0 : cell + 1;
+      cells[cell] = ((content >> bitsBefore) << this.#placeBits) | number;
     }
   }
 }

@@ -85,7 +85,7 @@ const nothing: ReadCheckpoints = { coveredTo: undefined, witness: undefined, hel
 /** About 8 MiB at the default size of a checkpoint. */
 const checkpointsPerPull = 32;
 /**
- * Maximum number of ids recorded at once. Recording that many blocks the thread for about 100 ms, and needs 16 bytes
+ * Maximum number of ids recorded at once. Recording that many blocks the thread for about 100 ms, and needs 20 bytes
  * per id.
  */
 const idsAtOnce = 2_000_000;

@@ -4,7 +4,7 @@ import { noSuspicion } from '../worker/suspicion.ts';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { openFrame } from '../../../shared/contracts/events/compressed-frame.ts';
-import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { encodeHashes, hashWithoutGroup } from '../../../shared/contracts/events/event-hash.ts';
 import { releasedLine } from '../../../shared/contracts/events/quarantine.ts';
 import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { resolvedBy } from '../../../shared/testing/visitors.ts';
@@ -158,6 +158,18 @@ test('resolve part: events that are dropped are counted by reason, and the rest 
   });
 });
 
+test.each(['account', 'account\nsource-1'])(
+  'resolve part: an event that an earlier build recorded without its group, in the scope %j, is a duplicate',
+  async (scope) => {
+    const context = createContext();
+    const ids = Buffer.from(encodeHashes([hashWithoutGroup(scope, 'order-1')]), 'base64');
+    context.deduplication.addPacked({ ids, timeMs: Date.now() });
+    const events = ['order-1', 'order-2'].map((id) => ({ id, body: { event: 'Order' } }));
+    await resolveAll(context, [stored(1, frameOf('account', events))]);
+    expect(context.counts).toMatchObject({ events: 2, duplicates: 1 });
+  },
+);
+
 test.each([
   [
     { userId: 'undefined', email: ' Ann@Example.com ' },
@@ -175,7 +187,7 @@ test.each([
   'resolve part: a redelivered event with %j, which an earlier build resolved, is a duplicate',
   async (body, hashed) => {
     const context = createContext();
-    const ids = Buffer.from(encodeHashes([hashEvent('account', 'order-1', hashed)]), 'base64');
+    const ids = Buffer.from(encodeHashes([hashWithoutGroup('account', 'order-1', hashed)]), 'base64');
     context.deduplication.addPacked({ timeMs: Date.now(), ids });
     const events = ['order-1', 'order-2'].map((id) => ({ id, body: { event: 'Order', ...body } }));
     await resolveAll(context, [stored(1, frameOf('account', events))]);

@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeHashes, encodeHashes, eventScope, hashEvent, sampleHash, sampleHashOf } from './event-hash.ts';
+import {
+  accountGroups,
+  decodeHashes,
+  encodeHashes,
+  eventScope,
+  groupBits,
+  groupOf,
+  hashEvent,
+  hashWithoutGroup,
+  sampleHash,
+  sampleHashOf,
+} from './event-hash.ts';
 
 test('event hash: hashes packed into a header are read back unchanged', () => {
   fc.assert(
@@ -71,10 +82,31 @@ test('event hash: live and test events have separate scopes, and so have two sou
 });
 
 test('event hash: the hash of an event never changes, because deduplication tables are kept from one build to the next', () => {
-  expect(hashEvent('account', 'evt-1')).toEqual({ high: 973_979_887, low: 2_583_014_026 });
-  expect(hashEvent('account', 'evt-1', { externalIds: ['c-1'] })).toEqual({ high: 3_770_514_086, low: 2_755_551_489 });
+  expect(hashWithoutGroup('account', 'evt-1')).toEqual({ high: 973_979_887, low: 2_583_014_026 });
+  expect(hashEvent('account', 'evt-1')).toEqual({ high: 973_979_887, low: 2_583_014_040 });
+  expect(hashEvent('account', 'evt-1', { externalIds: ['c-1'] })).toEqual({ high: 3_770_514_086, low: 2_755_551_512 });
   const claim = { userId: 'u "1"', externalIds: ['c-1', 'é'], emails: ['a@b.c'] };
-  expect(hashEvent('other', 'evt-1', claim)).toEqual({ high: 909_138_991, low: 2_515_683_322 });
+  expect(hashWithoutGroup('other', 'evt-1', claim)).toEqual({ high: 909_138_991, low: 2_515_683_322 });
+  expect(hashEvent('other', 'evt-1', claim)).toEqual({ high: 909_138_991, low: 2_515_683_304 });
   const scopes = [false, true].map((test) => eventScope({ account: 'account', source: 'source', test }));
   expect(scopes).toEqual(['account\nsource', 'account\nsource\ntest']);
+});
+
+test('event hash: the lowest bits are the group of the account in all its scopes, and the other bits do not depend on it', () => {
+  const accounts = Array.from({ length: 2_000 }, (_, index) => `account-${index}`);
+  const counts = Array.from({ length: accountGroups }, () => 0);
+  for (const account of accounts) {
+    const scopes = [account, `${account}\nsource`, `${account}\nsource\ntest`, `${account}\nsource\nrelease 1`];
+    const hashes = scopes.map((scope, index) => hashEvent(scope, `evt-${index}`, { userId: 'u' }));
+    const groups = new Set(hashes.map(({ low }) => groupOf(low)));
+    expect(groups.size).toBe(1);
+    for (const group of groups) counts[group] = (counts[group] ?? 0) + 1;
+    for (const [index, { high, low }] of hashes.entries()) {
+      const plain = hashWithoutGroup(scopes[index] ?? '', `evt-${index}`, { userId: 'u' });
+      expect([high, low >>> groupBits]).toEqual([plain.high, plain.low >>> groupBits]);
+    }
+  }
+  // 62 accounts a group on average.
+  expect(Math.min(...counts)).toBeGreaterThan(30);
+  expect(Math.max(...counts)).toBeLessThan(100);
 });

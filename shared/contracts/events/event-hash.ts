@@ -33,29 +33,50 @@ type EventOrigin = { readonly account: string; readonly source: string; readonly
 
 let lastOrigin = { account: '', source: '', isTest: false, scope: '\n' };
 
+/** Number of the lowest bits of a hash that its account determines. */
+export const groupBits = 5;
+/** Accounts are divided into this many groups. A table of packed hashes thus limits accounts without knowing them. */
+export const accountGroups = 2 ** groupBits;
+
+/** The group of the account of a hash, by the hash's low half. */
+export const groupOf = (low: number): number => low & (accountGroups - 1);
+
 /**
- * The hash by which a repeated event is recognised within its scope. It covers the event's id and its visitor's
- * identifiers, so that an event of another person does not count as a repetition. It consists of two MurmurHash3 values
- * with independent seeds: among 8 million ids the chance that any two collide is about 1 in 500,000. Earlier builds
- * used the account's id as the scope.
+ * The hash by which a repeated event is recognised within its scope, which begins with its account. It covers the
+ * event's id and its visitor's identifiers, so that an event of another person does not count as a repetition. It
+ * consists of two MurmurHash3 values with independent seeds, but for the group of the account: among 8 million ids of
+ * one account the chance that any two collide is about 1 in 18,000.
  */
 export function hashEvent(scope: string, eventId: string, claim: Identifiers = {}): EventHash {
+  const { high, low } = hashWithoutGroup(scope, eventId, claim);
+  return { high, low: low - groupOf(low) + seedsOf(scope).group };
+}
+
+/** The hash of an event in earlier builds, which had no groups. Some of them used the account's id as the scope. */
+export function hashWithoutGroup(scope: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
   const { high, low } = seedsOf(scope);
   return murmur3Pair(text, high, low);
 }
 
-/** The seeds of a scope's hashes. The seeds of the last two scopes are kept. */
-function seedsOf(scope: string): EventHash {
+/** The seeds of a scope's hashes, and the group of its account. Those of the last two scopes are kept. */
+function seedsOf(scope: string): Seeds {
   if (scope !== last.scope) {
-    const found = scope === lastButOne.scope ? lastButOne : { scope, seeds: murmur3Pair(scope, 1, 2) };
+    const found = scope === lastButOne.scope ? lastButOne : { scope, seeds: makeSeeds(scope) };
     lastButOne = last;
     last = found;
   }
   return last.seeds;
 }
 
-let last = { scope: '', seeds: murmur3Pair('', 1, 2) };
+type Seeds = EventHash & { readonly group: number };
+
+function makeSeeds(scope: string): Seeds {
+  const [account = ''] = scope.split('\n', 1);
+  return { ...murmur3Pair(scope, 1, 2), group: groupOf(murmur3(account)) };
+}
+
+let last = { scope: '', seeds: makeSeeds('') };
 let lastButOne = last;
 
 /**
