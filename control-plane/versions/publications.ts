@@ -28,7 +28,7 @@ export async function recordPublication(
   await em.execute(
     `update publications p set ended_at = coalesce(
        (select min(later.published_at) from publications later where later.account_id = ? and later.id > p.id), ?)
-     where account_id = ? and ended_at is null`,
+     where p.account_id = ? and p.ended_at is null`,
     [accountId, now, accountId],
   );
   await em.execute(

@@ -132,7 +132,7 @@ function compilePurpose({ name, defaultState, regions: listed, signals }: Consen
   const [segment, rudderstack] = [ids(signals?.segment), ids(signals?.rudderstack)];
   const names = [...new Set([key, ...segment, ...rudderstack, ...ids(signals?.oneTrust)])];
   const defaultsToGranted = defaultState === 'Granted';
-  // Earlier builds stored lists that cover nobody, such as [] and ["UK"]: a default that was meant to deny denies.
+  // Earlier builds stored lists that cover no visitor, such as [] and ["UK"]: they count as every region.
   const isKnown = listed !== null && listed.length > 0 && listed.every(isRegion);
   const regions = isKnown ? listed : null;
   return { name, key, signals: signals ?? {}, segment, rudderstack, names, defaultsToGranted, regions };
