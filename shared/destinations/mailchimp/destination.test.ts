@@ -26,12 +26,24 @@ test('Mailchimp: an event is sent for its member, with its properties as texts',
 
 test('Mailchimp: an identify adds a member, and keeps the status of an existing member', () => {
   const identify = sampleShopper({ event: '$identify', visitor: { phone_number: '+442079460000' } });
-  expect(requestOf(mailchimp, [identify], { newMembers: 'pending' })).toMatchObject({ method: 'PUT', url: member });
+  expect(requestOf(mailchimp, [identify], { newMembers: 'pending' })).toMatchObject({
+    method: 'PUT',
+    url: `${member}?skip_merge_validation=true`,
+  });
   expect(bodyOf(mailchimp, [identify], { newMembers: 'pending' })).toEqual({
     email_address: 'ada@example.com',
     status_if_new: 'pending',
     merge_fields: { FNAME: 'Ada', LNAME: 'Lovelace', PHONE: '+442079460000', PLAN: 'pro' },
   });
+});
+
+test('Mailchimp: a member without a value for a required merge field is accepted', async () => {
+  const settings = { unsubscribeEvents: 'User Unsubscribed' };
+  const request = requestOf(mailchimp, [sampleShopper({ event: 'User Unsubscribed' })], settings);
+  expect(request).toMatchObject({ method: 'PUT', url: `${member}?skip_merge_validation=true` });
+  const { judge } = await mailchimp.loadPlatform();
+  expect(judge(request).problems).toEqual([]);
+  expect(judge({ ...request, url: member }).problems).not.toEqual([]);
 });
 
 test('Mailchimp: an event name must have 2 to 30 characters, and a member needs an e-mail address', () => {

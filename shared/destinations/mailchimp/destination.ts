@@ -129,8 +129,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = onlyEvent(events);
       const email = emailOf(event);
       const url = `${members}/${md5(email)}`;
+      // Else Mailchimp refuses a member, and so an opt-out, without a value for a required merge field.
       const put = (body: JsonObject): OutboundRequest => ({
-        ...postJson({ url, headers, body, events }),
+        ...postJson({ url: `${url}?skip_merge_validation=true`, headers, body, events }),
         method: 'PUT',
       });
       if (isIdentify(event)) {

@@ -22,6 +22,8 @@ export const mailchimpPlatform = definePlatform({
       method: 'PUT',
       path: '/3.0/lists/{list}/members/{hash}',
       credentials,
+      // Without it the merge fields that an audience requires must be present.
+      query: Type.Object({ skip_merge_validation: Type.Literal('true') }),
       content: 'json',
       body: Type.Object({
         email_address: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }),
