@@ -74,7 +74,11 @@ const ofDataManager = ['"adUserData":"CONSENT_DENIED"', '"adPersonalization":"CO
 
 /** The texts that an event for limited use contains according to each platform's documentation. */
 const words: Readonly<Record<string, readonly string[]>> = {
-  AmazonDSP: ['"amznAdStorage":"DENIED"', '"amznUserData":"DENIED"'],
+  AmazonDSP: [
+    '"amznAdStorage":"DENIED"',
+    '"amznUserData":"DENIED"',
+    '"dataProcessingOptions":{"options":"LIMITED_DATA_USE"}',
+  ],
   BingAds: ['"adStorageConsent":"D"'],
   Facebook: [
     '"data_processing_options":["LDU"]',

@@ -108,7 +108,7 @@ export const amazonDsp = defineDestination({
     limits: { events: batchEventsMax },
     deduplicatesBy: 'eventId',
     errors: 'row by row in a 207',
-    limitedUse: 'amazonConsent: amznAdStorage and amznUserData DENIED',
+    limitedUse: 'dataProcessingOptions: LIMITED_DATA_USE; amazonConsent: amznAdStorage and amznUserData DENIED',
     sources: ['https://advertising.amazon.com/API/docs/en-us/guides/events/events'],
     checked: '2026-11-22',
     version: { name: 'v1', ends: undefined },
@@ -171,6 +171,7 @@ function amazonEvent(
     currencyCode: isPurchase && value !== undefined ? currency : undefined,
     unitsSold: isPurchase ? itemCount : undefined,
     consent: consentOf(event),
+    dataProcessingOptions: isLimited(event) ? { options: 'LIMITED_DATA_USE' } : undefined,
     customData: attributes.length === 0 ? undefined : attributes,
   };
 }

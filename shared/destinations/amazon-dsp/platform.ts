@@ -55,6 +55,9 @@ const row = Type.Object(
         gpp: someText,
       }),
     ),
+    dataProcessingOptions: Type.Optional(
+      Type.Object({ options: Type.Literal('LIMITED_DATA_USE') }, { additionalProperties: false }),
+    ),
   },
   { additionalProperties: false },
 );
