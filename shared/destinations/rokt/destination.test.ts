@@ -23,7 +23,6 @@ test('Rokt: a conversion in the envelope of its event platform', () => {
       user_attributes: {
         firstnamesha256: sha256('ada'),
         lastnamesha256: sha256('lovelace'),
-        mobilesha256: sha256('448444124653'),
         billingzipsha256: sha256('94107'),
       },
       device_info: { http_header_user_agent: 'Example/1.0' },
@@ -48,6 +47,21 @@ test('Rokt: a conversion in the envelope of its event platform', () => {
       ],
     },
   ]);
+});
+
+test('Rokt: a mobile number is hashed as ten digits, and a name without spaces', () => {
+  const attributes = (visitor: Readonly<Record<string, unknown>>) =>
+    (bodyOf(rokt, [sampleShopper({ visitor })]) as readonly { user_attributes: object }[])[0]?.user_attributes;
+  const american = { phone_number: '+1 (650) 555-1212', first_name: ' Mary Ann', last_name: "O'Neil" };
+  expect(attributes(american)).toMatchObject({
+    mobilesha256: sha256('6505551212'),
+    firstnamesha256: sha256('maryann'),
+    lastnamesha256: sha256("o'neil"),
+  });
+  expect(attributes({ phone_number: '650.555.1212', country: undefined })).toMatchObject({
+    mobilesha256: sha256('6505551212'),
+  });
+  expect(attributes({ phone_number: '+49 30 901820' })).not.toHaveProperty('mobilesha256');
 });
 
 test('Rokt: an event without an order is referenced by its own id; an unknown visitor is unfit', () => {

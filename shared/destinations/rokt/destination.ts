@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { hashText } from '../sdk/capi-person.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { deviceOf } from '../sdk/device.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
@@ -10,7 +9,7 @@ import type { SentEvent } from '../sdk/event.ts';
 import { basicAuthorization } from '../../egress/basic-authorization.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
-import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import { baseUrl, batchSize, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
@@ -30,7 +29,8 @@ const settings = {
 /**
  * Rokt, conversions through its event platform: `POST /s2s/v2/bulkevents`, up to 100 people, answered with 202, as
  * Rokt's own integration in https://github.com/segmentio/action-destinations (destinations/rokt-capi) sends them, in
- * the format of https://docs.mparticle.com/developers/apis/http/. An event is matched by the Rokt click id (`rtid`,
+ * the format of https://docs.mparticle.com/developers/apis/http/, hashed by
+ * https://docs.rokt.com/developers/integration-guides/data-and-security/hash-identifiers. An event is matched by the Rokt click id (`rtid`,
  * `rokt_tracking_id`, `rclid`), the customer's id or the SHA-256 of the e-mail address. The event id is
  * `source_message_id`, by which Rokt deduplicates.
  */
@@ -46,8 +46,9 @@ export const rokt = defineDestination({
     sources: [
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/rokt-capi',
       'https://docs.mparticle.com/developers/apis/http/',
+      'https://docs.rokt.com/developers/integration-guides/data-and-security/hash-identifiers',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-29',
     version: { name: 'v2', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).roktPlatform,
@@ -87,9 +88,9 @@ function batchOf(event: SentEvent): JsonObject {
     user_identities: identities ?? {},
     user_attributes: {
       ...present({
-        firstnamesha256: hashText(person.firstName),
-        lastnamesha256: hashText(person.lastName),
-        mobilesha256: hashed.phone,
+        firstnamesha256: hashDatum(person.firstName, withoutSpaces),
+        lastnamesha256: hashDatum(person.lastName, withoutSpaces),
+        mobilesha256: hashDatum(person.phone, (phone) => tenDigits(e164Of(person)(phone))),
         billingzipsha256: hashed.zip,
       }),
     },
@@ -102,6 +103,11 @@ function batchOf(event: SentEvent): JsonObject {
     events: [conversion(event)],
   };
 }
+
+const withoutSpaces = (name: string): string => name.toLowerCase().replaceAll(/\s/g, '');
+
+/** A North American number without country code; Rokt documents no form of other numbers. */
+const tenDigits = (phone: string | undefined): string | undefined => /^\+1(\d{10})$/.exec(phone ?? '')?.[1];
 
 function conversion(event: SentEvent): JsonObject {
   const { deduplicationId: id, name, timeMs } = event;
