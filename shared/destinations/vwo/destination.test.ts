@@ -49,6 +49,21 @@ test('VWO: an identify sends the visitor’s properties, with the SDK key as env
   expect(d.event.props).toMatchObject({ $visitor: d.visitor });
 });
 
+test('VWO: with an SDK key, a visitor has the id that the SDKs derive from the user id', () => {
+  const visitorId = (id: string, sdkKey?: string) => {
+    const event = sampleShopper({ properties: { vwo_uuid: id } });
+    const { d } = bodyOf(vwo, [event], { accountId: '12345', sdkKey }) as { d: { visId: string; msgId: string } };
+    expect(d.msgId).toBe(`${d.visId}-1700000000000`);
+    return d.visId;
+  };
+  // The ids that the tests of VWO's own integration expect.
+  expect(visitorId('Varun', 'key-1')).toBe('C4D95C097902569F9A2D2E87CD3201C8');
+  expect(visitorId('We@#dcs3232.f3', 'key-1')).toBe('AAB4580A6BB3525FAA31DC341752D501');
+  expect(visitorId('Varun')).toBe('Varun');
+  const ofBrowser = 'D0E1A2B3C4D5E60000000000000000001';
+  expect(visitorId(ofBrowser, 'key-1')).toBe(ofBrowser);
+});
+
 test('VWO: a visitor without a VWO visitor id is unfit', () => {
   expect(() => requestOf(vwo, [sampleShopper()])).toThrow('no VWO visitor id (vwo_uuid)');
 });

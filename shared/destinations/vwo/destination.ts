@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
@@ -26,7 +27,8 @@ const settings = {
   ),
   sdkKey: optionalSecret({
     label: 'SDK key',
-    sublabel: 'From the environment, if events belong to feature experiments.',
+    sublabel:
+      'From the environment, if events belong to feature experiments. vwo_uuid may then be the user ID of the SDK.',
     example: 'example-sdk-key',
   }),
   eventPrefix: optionalText(
@@ -46,8 +48,8 @@ const settings = {
  * request, with the visitor's IP address and browser, as VWO's own integration in
  * https://github.com/segmentio/action-destinations (destinations/vwo) sends them. An event's name must be registered
  * in VWO. A visitor is identified by the id that VWO set in the browser (`vwo_uuid`, the cookie `_vwo_uuid`), without
- * which an event is refused. VWO deduplicates by `msgId`, which consists of visitor and millisecond, as in
- * https://github.com/wingify/vwo-fme-node-sdk (NetworkUtil).
+ * which an event is refused; with an SDK key also by the SDK's user id. VWO deduplicates by `msgId`, which consists of visitor and millisecond, as in
+ * https://github.com/wingify/vwo-fme-node-sdk (NetworkUtil, UuidUtil).
  */
 export const vwo = defineDestination({
   id: 'VWO',
@@ -60,8 +62,9 @@ export const vwo = defineDestination({
     errors: 'status',
     sources: [
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vwo',
+      'https://github.com/wingify/vwo-fme-node-sdk',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-29',
     version: 'unversioned',
     skips: { group: 'VWO has no groups', alias: 'VWO identifies a visitor by the id of its own script' },
     namesElsewhere: ['VWO Cloud Mode (Actions)'],
@@ -79,14 +82,33 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     buildRequest(events) {
       const outbound = onlyEvent(events);
       const event = sentEvent(outbound);
-      const visitor = browserId(event, uuidNames);
-      if (visitor === undefined) throw new UnfitEventError('the event has no VWO visitor id (vwo_uuid)');
+      const id = browserId(event, uuidNames);
+      if (id === undefined) throw new UnfitEventError('the event has no VWO visitor id (vwo_uuid)');
+      const sdkKey = given.sdkKey?.trim();
+      const visitor = sdkKey === undefined ? id : sdkVisitor(id, given.accountId);
       const name = isIdentify(outbound) ? syncEvent : `${given.eventPrefix ?? ''}${event.name}`;
       const url = `${base}/events/t?en=${encodeURIComponent(name.toWellFormed())}&a=${given.accountId}`;
-      const body = { d: message(outbound, { name, visitor, sdkKey: given.sdkKey?.trim() }) };
+      const body = { d: message(outbound, { name, visitor, sdkKey }) };
       return postJson({ url, headers: visitorHeaders(event), body, events });
     },
   };
+}
+
+// The name-based UUID of https://vwo.com, without dashes.
+const vwoNamespace = '11e13cd76c4853ec86797e9c752273c5';
+
+/** The id under which VWO's SDKs record a user, unless the user's id is one that VWO set in the browser. */
+function sdkVisitor(userId: string, accountId: string): string {
+  if (/^[DJ][\dA-Fa-f]{32}$/.test(userId)) return userId;
+  return nameUuid(userId, nameUuid(accountId, vwoNamespace)).toUpperCase();
+}
+
+/** A UUID of version 5 (RFC 9562), without dashes, as its namespace. */
+function nameUuid(name: string, namespace: string): string {
+  const uuid = createHash('sha1').update(namespace, 'hex').update(name).digest().subarray(0, 16);
+  uuid.writeUInt8((uuid.readUInt8(6) & 0x0f) | 0x50, 6);
+  uuid.writeUInt8((uuid.readUInt8(8) & 0x3f) | 0x80, 8);
+  return uuid.toString('hex');
 }
 
 type Parts = { readonly name: string; readonly visitor: string; readonly sdkKey: string | undefined };
