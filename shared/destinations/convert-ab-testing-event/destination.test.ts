@@ -47,3 +47,14 @@ test('Convert: an event may name its goal, and an event without a goal is unfit'
   expect(() => requestOf(kind, [sampleShopper()], { goalId: undefined })).toThrow('neither the event (goal_id)');
   expect(() => kind.prepare({ ...settings, goalId: 'buy' })).toThrow('settings.goalId must be a number');
 });
+
+test.each([
+  ['vi:1374074822644-0.8675*sc:2*cs:1374079443', '1374074822644-0.8675'],
+  ['sc%3A2*vi%3Acustomer-7*pv%3A4', 'customer-7'],
+  // The script's own value for a visitor without an id.
+  ['vi:1*sc:2*cs:1374079443', 'sample-visitor'],
+  ['sc:2*cs:1374079443', 'sample-visitor'],
+])('Convert: the cookie %s has the visitor id %s', (cookie, visitorId) => {
+  const event = sampleShopper({ properties: { _conv_v: cookie } });
+  expect(bodyOf(kind, [event], settings)).toMatchObject({ visitors: [{ visitorId }] });
+});

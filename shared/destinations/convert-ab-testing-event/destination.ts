@@ -34,8 +34,8 @@ const settings = {
  * Convert Experiences, server conversions: `POST /v1/track/{account}/{project}` on the project's own host, without a
  * key, as Convert's SDK sends them: https://github.com/convertcom/javascript-sdk (packages/api/src/api-manager.ts),
  * https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions. Convert adds the visitor's experiences
- * (`enrichData`), and identifies the visitor by the id that Convert's script or SDK uses (`convert_visitor_id`;
- * defaults to the Sluice visitor id). A purchase carries amount, number of products and order id. There is no field
+ * (`enrichData`), and identifies the visitor by the id that Convert's script or SDK uses (`convert_visitor_id`,
+ * the cookie `_conv_v`; defaults to the Sluice visitor id). A purchase carries amount, number of products and order id. There is no field
  * for the event time, and Convert deduplicates orders only.
  */
 export const convertAbTestingEvent = defineDestination({
@@ -50,8 +50,9 @@ export const convertAbTestingEvent = defineDestination({
     sources: [
       'https://github.com/convertcom/javascript-sdk',
       'https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions',
+      'https://support.convert.com/hc/en-us/articles/204495429',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-29',
     version: { name: 'v1', ends: undefined },
   },
   loadPlatform: async () => (await import('./platform.ts')).convertAbTestingEventPlatform,
@@ -87,5 +88,15 @@ function visitorOf(event: SentEvent, fallback: string | undefined): JsonObject {
   // As in the SDK, the conversion comes first; its purchase data follows in a second event.
   const events =
     goalData.length === 0 ? [conversion] : [conversion, { eventType: 'conversion', data: { goalId, goalData } }];
-  return { visitorId: browserId(event, ['convert_visitor_id', '_conv_v']) ?? event.visitor.id, events };
+  return { visitorId: browserId(event, ['convert_visitor_id']) ?? cookieId(event) ?? event.visitor.id, events };
+}
+
+/**
+ * The visitor's id in the cookie of Convert's script, `vi:7*sc:2*…`, which has 1 for a visitor without an id.
+ * https://support.convert.com/hc/en-us/articles/204495429
+ */
+function cookieId(event: SentEvent): string | undefined {
+  const cookie = browserId(event, ['_conv_v'])?.replaceAll(/%[2-7][\da-f]/gi, decodeURIComponent);
+  const id = /(?:^|\*)vi:([^*]+)/.exec(cookie ?? '')?.[1];
+  return id === '1' ? undefined : id;
 }
