@@ -31,11 +31,23 @@ test('Vibe: an amount counts as dollars without a currency, and is left out with
   expect(of('kr.')).not.toHaveProperty('ed');
 });
 
-test('Vibe: any other event is skipped; an event that is too old or has no IPv4 address is unfit', () => {
+test('Vibe: any other event is skipped; an event that is too old or has no IPv4 and no e-mail address is unfit', () => {
   const accepts = (event: string) => vibe.prepare(vibe.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Signed Up', 'install', 'Product Added', '$identify'].map(accepts)).toEqual([true, true, false, false]);
   expect(() => requestOf(vibe, [sampleShopper({ time: attemptMs - 8 * 86_400_000 })])).toThrow('older than 7 days');
-  expect(() => requestOf(vibe, [sampleStranger()])).toThrow('an IPv4 address');
+  expect(() => requestOf(vibe, [sampleStranger()])).toThrow('an IPv4 address or an e-mail address');
   const context = { ip: '2001:db8::1', user_agent: 'x' };
-  expect(() => requestOf(vibe, [sampleShopper({ context })])).toThrow('an IPv4 address');
+  const unknown = sampleShopper({ context, visitor: { email: undefined } });
+  expect(() => requestOf(vibe, [unknown])).toThrow('an IPv4 address or an e-mail address');
+});
+
+test('Vibe: a visitor without an IPv4 address is identified by the e-mail address', async () => {
+  const context = { ip: '2001:db8::1', user_agent: 'x' };
+  const request = requestOf(vibe, [sampleShopper({ context })]);
+  const body = JSON.parse(request.body ?? '') as object;
+  expect(body).toMatchObject({ em: 'ada@example.com' });
+  expect(body).not.toHaveProperty('ip');
+  const { judge } = await vibe.loadPlatform();
+  expect(judge(request).problems).toEqual([]);
+  expect(judge({ ...request, body: JSON.stringify({ ...body, em: undefined }) }).problems).not.toEqual([]);
 });

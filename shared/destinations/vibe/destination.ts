@@ -5,9 +5,10 @@ import type { PreparedDestination } from '../sdk/destination.ts';
 import { checkAge, sentEvent, textOf } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
+import { knownPerson, normaliseEmail } from '../sdk/person.ts';
 import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
-import { neededIp } from '../sdk/visitor-headers.ts';
+import { visitorIp } from '../sdk/visitor-headers.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
 import { adSettings } from '../sdk/reading-settings.ts';
@@ -38,22 +39,22 @@ const settings = {
  * Vibe, server-to-server conversions: `POST /s2s-conversion/events/{partner}`, one event per request, at most 7 days
  * old, without authentication, as Vibe's own integration in https://github.com/segmentio/action-destinations
  * (destinations/vibe-conversions) sends it. Vibe assigns the partner name. A visitor is identified by an IPv4
- * address, without which an event is refused; an event that is none of Vibe's six kinds is skipped. The event id is
- * `eid`, by which Vibe deduplicates.
+ * address, else by the e-mail address; an event that is none of Vibe's six kinds is skipped. The event id is `eid`, by
+ * which Vibe deduplicates.
  */
 export const vibe = defineDestination({
   id: 'Vibe',
   label: 'Vibe conversions',
   settings,
   facts: {
-    sends: 'Events that the platform has a name for, with an IPv4 address',
+    sends: 'Events that the platform has a name for, with an IPv4 or e-mail address',
     limits: { events: 1, ageDays: 7 },
     deduplicatesBy: 'eid',
     errors: 'status',
     sources: [
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vibe-conversions',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-29',
     version: 'unversioned',
   },
   loadPlatform: async () => (await import('./platform.ts')).vibePlatform,
@@ -75,6 +76,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const { url: page, userAgent } = browserContext(event);
       const { value, currency, orderId } = commerceOf(event);
       // Vibe takes every amount as US dollars, so an amount in another or unreadable currency is left out.
+      const ip = visitorIp(event, 4);
+      const { email } = knownPerson(event);
+      // An e-mail address goes unhashed, so only where Vibe has no IP address to match.
+      const em = ip === undefined && email !== undefined ? normaliseEmail(email) : undefined;
+      if (ip === undefined && em === undefined) {
+        throw new UnfitEventError('Vibe needs an IPv4 address or an e-mail address of the visitor');
+      }
       const data = present({
         purchase_id: orderId,
         price_usd: currency === 'USD' ? value : undefined,
@@ -84,7 +92,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         eid: event.deduplicationId,
         aid: given.pixelId.trim(),
         ts: event.timeMs,
-        ip: neededIp(event, 'Vibe', 4),
+        ip,
+        em,
         ed: data === undefined ? undefined : JSON.stringify(data),
         gid: textOf(event.context['ga_client_id']),
         ua: userAgent,

@@ -13,15 +13,20 @@ export const vibePlatform = definePlatform({
       path: '/s2s-conversion/events/{partner}',
       credentials: inBody('aid'),
       content: 'json',
-      body: Type.Object({
-        a: oneOf(...Object.values(names), ...others),
-        eid: someText,
-        ts: epochMs,
-        ip: Type.String({ pattern: String.raw`^\d{1,3}(\.\d{1,3}){3}$` }),
-        ed: Type.Optional(Type.String({ pattern: '^\\{.*\\}$' })),
-        ua: Type.Optional(someText),
-        url: Type.Optional(webAddress),
-      }),
+      body: Type.Intersect([
+        Type.Union([
+          Type.Object({ ip: Type.String({ pattern: String.raw`^\d{1,3}(\.\d{1,3}){3}$` }) }),
+          Type.Object({ em: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }) }),
+        ]),
+        Type.Object({
+          a: oneOf(...Object.values(names), ...others),
+          eid: someText,
+          ts: epochMs,
+          ed: Type.Optional(Type.String({ pattern: '^\\{.*\\}$' })),
+          ua: Type.Optional(someText),
+          url: Type.Optional(webAddress),
+        }),
+      ]),
     },
   ],
   answers: {
