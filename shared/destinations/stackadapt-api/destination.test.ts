@@ -18,10 +18,11 @@ test('StackAdapt: a purchase, the visitor in parameters and headers', () => {
     url: 'https://shop.example.com/thanks',
     ref: 'https://shop.example.com/cart',
     ip_fwd: '203.0.113.7',
-    user_id: 'customer-7',
+    ua_fwd: 'Example/1.0',
   });
   expect(JSON.parse(args ?? '')).toEqual({
     action: 'Order Completed',
+    user_id: 'customer-7',
     revenue: 42.5,
     order_id: 'A-1001',
     product_id: 'tea-1',
@@ -42,6 +43,13 @@ test('StackAdapt: several products are sent as a list, and the URL contains no p
   ]);
   expect(new URL(url).searchParams.get('event_type')).toBe('page');
   expect(decodeURIComponent(url)).not.toMatch(/ada@|Lovelace|844/i);
+});
+
+test('StackAdapt: the source of a campaign is among the arguments', () => {
+  const context = { ip: '203.0.113.7', utm_source: 'newsletter' };
+  const { args = '', ...parameters } = parametersOf(requestOf(stackAdaptApi, [sampleShopper({ context })]));
+  expect(JSON.parse(args)).toMatchObject({ utm_source: 'newsletter' });
+  expect(parameters).not.toHaveProperty('utm_source');
 });
 
 test('StackAdapt: an event without an IP address is unfit', () => {

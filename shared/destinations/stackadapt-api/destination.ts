@@ -51,7 +51,7 @@ export const stackAdaptApi = defineDestination({
     sources: [
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/stackadapt',
     ],
-    checked: '2026-11-22',
+    checked: '2026-11-29',
     version: 'unversioned',
     namesElsewhere: [
       'StackAdapt Events & Conversions',
@@ -73,7 +73,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: acceptsUnlimitedEvents,
     buildRequest(events) {
       const event = sentEvent(onlyEvent(events));
-      const { url: page, referrer } = browserContext(event);
+      const { url: page, referrer, userAgent } = browserContext(event);
       const query = {
         uid: given.pixelId.trim(),
         event_type: pageName(event) ?? 'track',
@@ -81,8 +81,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         url: page,
         ref: referrer,
         ip_fwd: neededIp(event, 'StackAdapt'),
-        utm_source: textOf(event.context['utm_source']),
-        user_id: matchingId(event),
+        ua_fwd: userAgent,
         args: JSON.stringify({ ...argsOf(event), ...(given.contactData ? contactOf(event) : {}) }),
       };
       return getWith({ url, query, headers: visitorHeaders(event), events });
@@ -100,6 +99,7 @@ function argsOf(event: SentEvent): JsonObject {
   const [only, ...others] = items;
   return {
     action: event.name,
+    ...present({ utm_source: textOf(event.context['utm_source']), user_id: matchingId(event) }),
     ...present({ revenue: value, order_id: orderId }),
     ...(only !== undefined && others.length === 0 ? productOf(only) : {}),
     ...(others.length > 0 ? { products: items.slice(0, productsMax).map(productOf) } : {}),

@@ -10,7 +10,7 @@ export const stackAdaptApiPlatform = definePixelPlatform({
   query: Type.Object({
     event_type: oneOf('page', 'track'),
     ip_fwd: someText,
-    user_id: someText,
+    ua_fwd: Type.Optional(someText),
     args: Type.String({ pattern: '^\\{.*\\}$' }),
   }),
 });
