@@ -295,8 +295,47 @@ const cases: readonly Case[] = [
       { is: `DELETE ${zendesk}/deleted_users/35436.json`, answer: {} },
       {
         is: `GET ${zendesk}/users/search.json?query=email%3A%22ann%40example.com%22`,
-        answer: { users: [], count: 0 },
+        answer: { users: [] },
       },
+    ],
+    end: { kind: 'done' },
+  },
+  {
+    // The search also finds parts of addresses; a user may have the address beside the main one.
+    type: 'Zendesk',
+    order: { subject: { ...order.subject, externalIds: [], visitorIds: [] } },
+    exchanges: [
+      {
+        is: `GET ${zendesk}/user_profiles?identifier=sluice%3Acustomer%3Aemail%3Aann%40example.com`,
+        status: 404,
+      },
+      {
+        is: `GET ${zendesk}/users/search.json?query=email%3A%22ann%40example.com%22`,
+        answer: {
+          users: [
+            { id: 1, email: 'mary.ann@example.com' },
+            { id: 2, email: 'Ann@Example.com' },
+            { id: 3, email: 'a.lee@example.org' },
+          ],
+        },
+      },
+      {
+        is: `GET ${zendesk}/users/1/identities.json`,
+        answer: { identities: [{ type: 'email', value: 'mary.ann@example.com' }] },
+      },
+      { is: `DELETE ${zendesk}/users/2.json`, answer: {} },
+      { is: `DELETE ${zendesk}/deleted_users/2.json`, answer: {} },
+      {
+        is: `GET ${zendesk}/users/3/identities.json`,
+        answer: {
+          identities: [
+            { type: 'phone_number', value: '+15551234567' },
+            { type: 'email', value: 'ann@example.com' },
+          ],
+        },
+      },
+      { is: `DELETE ${zendesk}/users/3.json`, answer: {} },
+      { is: `DELETE ${zendesk}/deleted_users/3.json`, answer: {} },
     ],
     end: { kind: 'done' },
   },

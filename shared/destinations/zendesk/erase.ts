@@ -12,9 +12,13 @@ type Given = {
   readonly profileType: string;
 };
 
+/** The query of a search; with an address if only users that have it are meant, because the search also finds parts. */
+type Search = { readonly query: string; readonly email?: string };
+
 /**
  * Zendesk: `GET /api/v2/users/search`, then `DELETE /api/v2/users/{id}` and, to make that permanent, `DELETE
  * /api/v2/deleted_users/{id}`. https://developer.zendesk.com/api-reference/ticketing/users/users/
+ * `GET /api/v2/users/{id}/identities` has a user's further addresses.
  *
  * Before that, `GET /api/v2/user_profiles` and `DELETE /api/v2/user_profiles/{id}` for the profiles of events, because
  * events are deleted only with their profile.
@@ -31,13 +35,16 @@ export function eraseAtZendesk({ base, headers, profileType }: Given): PreparedE
     };
     return ask(erasureGet(`${base}/user_profiles?identifier=${query}`, headers), found, [404]);
   };
-  const users = (search: string, next: () => ErasureStep): ErasureStep =>
-    ask(erasureGet(`${base}/users/search.json?${search}`, headers), (answer) =>
+  const users = ({ query, email }: Search, next: () => ErasureStep): ErasureStep =>
+    ask(erasureGet(`${base}/users/search.json?${query}`, headers), (answer) =>
       inTurn(
-        idsIn(jsonAnswer(answer)?.['users']),
-        (id, then) => {
+        usersIn(jsonAnswer(answer)?.['users']),
+        ({ id, email: main }, then) => {
           const forGood = () => ask(erasureDelete(`${base}/deleted_users/${id}.json`, headers), then, [404]);
-          return ask(erasureDelete(`${base}/users/${id}.json`, headers), forGood, [404]);
+          const erase = () => ask(erasureDelete(`${base}/users/${id}.json`, headers), forGood, [404]);
+          if (email === undefined || isSame(main, email)) return erase();
+          const judge = (identities: OutboundAnswer) => (hasEmail(identities, email) ? erase() : then());
+          return ask(erasureGet(`${base}/users/${id}/identities.json`, headers), judge, [404]);
         },
         next,
       ),
@@ -49,9 +56,9 @@ export function eraseAtZendesk({ base, headers, profileType }: Given): PreparedE
         ...subject.emails.map((email) => `email:${email}`),
         ...subject.visitorIds.map((id) => `visitor_id:${id}`),
       ];
-      const searches = [
-        ...subject.externalIds.map((id) => `external_id=${encodeURIComponent(id)}`),
-        ...subject.emails.map((email) => `query=${encodeURIComponent(`email:"${email}"`)}`),
+      const searches: readonly Search[] = [
+        ...subject.externalIds.map((id) => ({ query: `external_id=${encodeURIComponent(id)}` })),
+        ...subject.emails.map((email) => ({ query: `query=${encodeURIComponent(`email:"${email}"`)}`, email })),
       ];
       if (identifiers.length === 0) return noIdentifier('external id, e-mail address and visitor id');
       return inTurn(identifiers, profile, () => inTurn(searches, users, done));
@@ -59,9 +66,19 @@ export function eraseAtZendesk({ base, headers, profileType }: Given): PreparedE
   };
 }
 
-function idsIn(users: unknown): readonly number[] {
+type FoundUser = { readonly id: number; readonly email: unknown };
+
+function usersIn(users: unknown): readonly FoundUser[] {
   return (Array.isArray(users) ? (users as unknown[]) : []).flatMap((user) => {
-    const id = isJsonObject(user) ? user['id'] : undefined;
-    return typeof id === 'number' ? [id] : [];
+    const { id, email } = isJsonObject(user) ? user : {};
+    return typeof id === 'number' ? [{ id, email }] : [];
   });
+}
+
+const isSame = (found: unknown, email: string): boolean =>
+  typeof found === 'string' && found.toLowerCase() === email.toLowerCase();
+
+function hasEmail(answer: OutboundAnswer, email: string): boolean {
+  const identities = jsonAnswer(answer)?.['identities'];
+  return Array.isArray(identities) && identities.filter(isJsonObject).some(({ value }) => isSame(value, email));
 }
