@@ -47,6 +47,9 @@ describe('AWSLambda', () => {
     [400, { 'x-amzn-errortype': 'InvalidParameterValueException:http://x' }, 'reject'],
     [400, { 'x-amzn-errortype': 'ThrottlingException' }, 'retry'],
     [404, { 'x-amzn-errortype': 'ResourceNotFoundException' }, 'retry'],
+    // The function is created, updated, or wakes from being idle.
+    [409, { 'x-amzn-errortype': 'SnapStartNotReadyException' }, 'retry'],
+    [409, { 'x-amzn-errortype': 'ResourceConflictException:http://x' }, 'retry'],
   ])('answer: %i with %j is %s', (status, headers, kind) => {
     const outcomes = awsLambda.prepare(settings).readAnswer?.({ status, headers, body: '{"Message":"no"}' }, [event]);
     expect(outcomes?.[0]?.kind).toBe(kind);

@@ -46,7 +46,7 @@ const settings = {
 /**
  * AWS Lambda: invokes a function with the canonical event and its visitor as JSON, or with an array of these if
  * `batchSize` is above 1. https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html. A synchronous invocation
- * is retried if the function fails.
+ * is retried if the function fails, and any invocation if the function is not ready.
  */
 export const awsLambda = defineDestination({
   id: 'AWSLambda',
@@ -88,6 +88,8 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   if (answer.status === 200 && answer.headers['x-amz-function-error'] !== undefined) {
     return events.map(() => ({ kind: 'retry', reason: 'the function failed' }));
   }
+  // The function is being created or updated, or wakes from being idle.
+  if (answer.status === 409) return events.map(() => ({ kind: 'retry', reason: 'the function is not ready' }));
   return awsFailure(answer, errorCode(answer), events);
 }
 
