@@ -30,6 +30,17 @@ describe('GooglePubSub', () => {
     expect(messagesOf(prepared.buildRequest(long, nowMs).body)[0]?.attributes['event']).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('request: a name that Pub/Sub reserves is no attribute', async () => {
+    const setting = { topic: 'events', serviceAccountKey, attributeProperties: 'goog_plan, plan' };
+    const event = { resolved: sampleEvent({ event_properties: { goog_plan: 'pro', plan: 'pro' } }) };
+    const request = googlePubSub.prepare(setting).buildRequest([event], nowMs);
+    const [message] = messagesOf(request.body);
+    expect(Object.keys(message?.attributes ?? {})).toEqual(['plan', 'event', 'event_id']);
+    const reserved = { ...message, attributes: { goog_plan: 'pro' } };
+    const { judge } = await googlePubSub.loadPlatform();
+    expect(judge({ ...request, body: JSON.stringify({ messages: [reserved] }) }).problems).not.toEqual([]);
+  });
+
   it('order by visitor: each message has its visitor as ordering key, and events are grouped by visitor', () => {
     const ordered = googlePubSub.prepare({ topic: 'events', serviceAccountKey, orderByVisitor: true });
     expect(messagesOf(ordered.buildRequest(events, nowMs).body)[0]?.orderingKey).toBe('sample-visitor');

@@ -49,7 +49,8 @@ const settings = {
     {
       label: 'Properties as attributes',
       placeholder: 'tenant_id, plan',
-      sublabel: 'Properties to add to messages as attributes too, so that subscriptions can filter by them.',
+      sublabel:
+        'Properties to add to messages as attributes too, so that subscriptions can filter by them. Names that start with goog are reserved.',
     },
     (text) => text.split(',').flatMap((name) => name.trim() || []),
   ),
@@ -114,9 +115,8 @@ function attributesOf(event: OutboundEvent, names: readonly string[]): Readonly<
   const properties = names.length === 0 ? {} : propertiesOf(event);
   const own = names.slice(0, attributesMax).flatMap((name) => {
     const text = textForm(properties[name]);
-    return text === undefined || Buffer.byteLength(name) > attributeNameBytesMax
-      ? []
-      : [[name, withinAttribute(text)] as const];
+    const isName = Buffer.byteLength(name) <= attributeNameBytesMax && !/^goog/i.test(name);
+    return text === undefined || !isName ? [] : [[name, withinAttribute(text)] as const];
   });
   return {
     ...Object.fromEntries(own),

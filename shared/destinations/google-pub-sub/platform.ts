@@ -5,7 +5,9 @@ import { anyRows, someText } from '../sdk/platform-schemas.ts';
 
 const message = Type.Object({
   data: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$' }),
-  attributes: Type.Record(Type.String(), Type.String({ maxLength: 1_024 })),
+  attributes: Type.Record(Type.String({ pattern: '^(?!goog)' }), Type.String({ maxLength: 1_024 }), {
+    additionalProperties: false,
+  }),
   orderingKey: Type.Optional(someText),
 });
 
