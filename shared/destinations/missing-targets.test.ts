@@ -20,6 +20,7 @@ test.each([
   ['AWSSQS', json(400, { __type: 'AWS.SimpleQueueService.NonExistentQueue' })],
   ['AmazonEventBridge', json(400, { __type: 'ResourceNotFoundException' })],
   ['AmazonEventBridge', json(200, { FailedEntryCount: 1, Entries: [{ ErrorCode: 'ResourceNotFoundException' }] })],
+  ['AWSSQS', json(400, { __type: 'com.amazon.coral.service#RequestExpired' })],
   ['AzureEventHubs', { status: 404, headers: {}, body: '' }],
   ['AzureEventHubs', { status: 410, headers: {}, body: '' }],
   ['GooglePubSub', json(404, { error: { code: 404, status: 'NOT_FOUND', message: 'Resource not found' } })],

@@ -112,8 +112,8 @@ const throttling: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes for a key that is unknown, expired or lacks a permission, or for a missing stream, topic,
- * queue, bus or function: a fault of the destination, not of an event.
+ * Codes for a key that is unknown, expired or lacks a permission, for a signature with a wrong time, or for a missing
+ * stream, topic, queue, bus or function: no fault of an event.
  */
 const ofAccess: ReadonlySet<string> = new Set([
   'accessdenied',
@@ -134,6 +134,7 @@ const ofAccess: ReadonlySet<string> = new Set([
   'notauthorizedforsource',
   'notfound',
   'queuedoesnotexist',
+  'requestexpired',
   'resourcenotfound',
   'signaturedoesnotmatch',
   'unrecognizedclient',
