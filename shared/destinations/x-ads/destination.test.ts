@@ -40,7 +40,7 @@ describe('XAds', () => {
       identifiers: [{ twclid: '23op' }, expect.anything(), expect.anything()],
       number_items: 2,
       contents: [
-        { content_id: 'tea-1', content_name: 'Tea', content_type: 'Drinks', content_price: 21.25, num_items: 2 },
+        { content_id: 'tea-1', content_name: 'Tea', content_type: 'Drinks', content_price: '21.25', num_items: 2 },
       ],
     });
   });

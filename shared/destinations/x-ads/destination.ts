@@ -104,7 +104,8 @@ function conversionOf(event: SentEvent, eventId: string): JsonObject {
             content_id: id,
             content_name: name,
             content_type: category,
-            content_price: price,
+            // X takes a price as text with a decimal point.
+            content_price: Number.isInteger(price) ? price?.toFixed(2) : price?.toString(),
             content_group_id: textForm(others['item_group_id']) ?? textForm(others['content_group_id']),
             num_items: quantity,
           })),

@@ -25,7 +25,7 @@ const row = Type.Object(
           content_id: someText,
           content_name: someText,
           content_type: someText,
-          content_price: Type.Number(),
+          content_price: Type.String({ pattern: String.raw`^-?\d+\.\d+$` }),
           content_group_id: someText,
           num_items: Type.Integer(),
         }),
