@@ -150,7 +150,7 @@ function start(script: Element): void {
     onlyDecisions(Object.fromEntries((purposes ?? []).map(({ name }) => [name, by[name]])));
   const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
   const isAgreed = (by = decisions()): boolean =>
-    purposes?.length === 0 || (purposes ?? []).some(({ name, granted }) => by[name] ?? granted);
+    purposes !== undefined && (purposes.length === 0 || purposes.some(({ name, granted }) => by[name] ?? granted));
   /** `distinctId` of the row that withdraws all consent: this row and those before it may still be sent. */
   let withdrawal: unknown;
   /** Number of waiting rows that may be sent. */
@@ -160,30 +160,32 @@ function start(script: Element): void {
   /** Reads or creates the visitor id, and stores it if the visitor may be tracked. */
   const visitorId = (): string => {
     const id = [readCookie(idCookie), unstoredId].find(isId) ?? newId();
-    if (isAgreed()) writeCookie(idCookie, id, yearS);
+    if (isAgreed()) writeCookie(idCookie, id);
     unstoredId = readCookie(idCookie) === id ? undefined : id;
     return id;
   };
   const forgetDevice = (): void => {
     unstoredId = undefined;
-    writeCookie(idCookie, '', 0);
+    writeCookie(idCookie, '');
   };
 
-  const add = (event: string, given: unknown, userProperties?: unknown): void => {
+  const add = (event: string, given: unknown, userProperties?: Fields): void => {
     const eventProperties = plain(given);
     put(event, eventProperties, userProperties);
     hear(event, eventProperties);
   };
 
-  const put = (event: string, eventProperties: Fields, userProperties?: unknown): void => {
+  const put = (event: string, eventProperties: Fields, userProperties?: Fields): void => {
     rows.push({
       event,
       distinctId: newId(),
       time: Date.now() + clockMs,
       eventProperties,
       defaultProperties: surroundings(),
-      ...(externalId === undefined ? {} : { externalId, userHash }),
-      ...(userProperties === undefined ? {} : { userProperties: plain(userProperties) }),
+      // JSON leaves out what is undefined.
+      externalId,
+      userHash,
+      userProperties,
     });
     if (rows.length > heldMax) {
       rows.shift();
@@ -311,12 +313,12 @@ function start(script: Element): void {
         externalId = id;
         userHash = typeof hash === 'string' ? hash : undefined;
       } else if (id !== undefined && id !== null) warn('the id of identify', id);
-      add('$identify', {}, properties ?? {});
+      add('$identify', {}, plain(properties));
     },
     consent: (choices) => {
       const before = isAgreed();
       decided = { ...decisions(), ...onlyDecisions(plain(choices)) };
-      writeCookie(consentCookie, JSON.stringify(decided), yearS);
+      writeCookie(consentCookie, JSON.stringify(decided));
       stored = readCookie(consentCookie);
       decidedFor = undefined;
       page.sluice?.tags?.onConsent?.();
@@ -355,7 +357,7 @@ function start(script: Element): void {
     // Replacing the address, or an anchor on the page, is not a page view.
     history.replaceState = (...given) => {
       replaceState.apply(history, given);
-      if (viewed !== undefined) viewed = addressOfPage();
+      viewed = addressOfPage();
     };
     page.addEventListener('popstate', viewPage);
     page.addEventListener('pageshow', ({ persisted }) => {
@@ -495,10 +497,7 @@ function surroundings(): Fields {
   new URL(href).searchParams.forEach((value, name) => {
     if (name.startsWith('utm_') || clickParameters.test(name)) fields[name] = value;
   });
-  for (const name of platformCookies) {
-    const value = readCookie(name);
-    if (value !== undefined) fields[name] = value;
-  }
+  for (const name of platformCookies) fields[name] = readCookie(name);
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string') fields[name] = value.slice(0, textCharactersMax);
   }
@@ -509,16 +508,16 @@ function surroundings(): Fields {
 function createSignals(words: string): () => Fields {
   const wanted = words.split(/[\s,]+/);
   const said: Fields = {};
-  let isAsked = { tcf: !wanted.includes('tcf'), gpp: !wanted.includes('gpp') };
+  const isAsked = { tcf: !wanted.includes('tcf'), gpp: !wanted.includes('gpp') };
   const listen = (): void => {
     if (!isAsked.tcf && page.__tcfapi) {
-      isAsked = { ...isAsked, tcf: true };
+      isAsked.tcf = true;
       page.__tcfapi('addEventListener', 2, (data, isDone) => {
         if (isDone && data) Object.assign(said, plain({ tcf: data.tcString, gdpr_applies: data.gdprApplies }));
       });
     }
     if (!isAsked.gpp && page.__gpp) {
-      isAsked = { ...isAsked, gpp: true };
+      isAsked.gpp = true;
       page.__gpp('addEventListener', (event) => {
         const { signalStatus, gppString, applicableSections = [] } = event?.pingData ?? {};
         if (signalStatus === 'ready') {
@@ -569,14 +568,16 @@ function beacon(url: string, body: string): boolean {
 function readCookie(name: string): string | undefined {
   try {
     const found = new RegExp(`(?:^|; )${name}=([^;]+)`).exec(document.cookie)?.[1];
-    return found === undefined ? undefined : decodeURIComponent(found);
+    return found && decodeURIComponent(found);
   } catch {
     // A malformed escape, or a frame without cookies.
     return undefined;
   }
 }
 
-function writeCookie(name: string, value: string, ageS: number): void {
+/** Stores a cookie for a year; removes it if the value is empty. */
+function writeCookie(name: string, value: string): void {
+  const ageS = value ? yearS : 0;
   const secure = location.protocol === 'https:' ? '; Secure' : '';
   try {
     document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${ageS}; SameSite=Lax${secure}`;
