@@ -686,7 +686,7 @@ test.each([3_600_000, -10 * 86_400_000])(
   },
 );
 
-test('page script: a small error of the clock is left, since the settings may come from the cache', async () => {
+test('page script: an error of the clock of less than two minutes is left', async () => {
   const startedMs = Date.now();
   const { call, names, sent } = openPage({ clockMs: -60_000 });
   call('track', 'Seen');

@@ -91,7 +91,7 @@ const propertiesCharactersMax = 40_000;
 /** Maximum length of a text that describes the page, and of an id. */
 const textCharactersMax = 2_000;
 const idCharactersMax = 400;
-/** A larger error of the browser's clock is corrected. The gateway's time may be a minute old, from the cache. */
+/** A larger error of the browser's clock is corrected. */
 const clockErrorMsMax = 120_000;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';

@@ -3,7 +3,7 @@ import type { WebSnippet } from '../../../shared/web-snippet/web-snippet.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { LateCode } from '../../http/late-code.ts';
 import { decodeSegment } from '../../http/request-head.ts';
-import { createReply, failure, jsonReply, keptBriefly } from '../../http/reply.ts';
+import { createReply, failure, jsonReply } from '../../http/reply.ts';
 import type { GetRoute } from '../../http/route.ts';
 import { Admitted } from '../../ingest/admission.ts';
 import type { Admission } from '../../ingest/admission.ts';
@@ -74,7 +74,7 @@ export function createSnippetSettingsRoute(admission: Admission): GetRoute {
       withContainer(exchange, admitted.source, (container) => {
         const tags = container && { container: container.hash, script: readTagScript().hash };
         const settings = { consent, now: Date.now(), ...(recording && { replay: recording }), ...(tags && { tags }) };
-        exchange.send(jsonReply(200, settings, { headers: keptBriefly }));
+        exchange.send(jsonReply(200, settings, { headers: notKept }));
       });
     },
   };
@@ -93,7 +93,7 @@ export function createContainerRoute(admission: Admission): GetRoute {
       withContainer(exchange, admitted.source, (container) => {
         if (container === undefined) return exchange.send(noContainer);
         const isItsOwn = new URLSearchParams(query).get('v') === container.hash;
-        const headers = [['content-type', 'application/json'] as const, ...(isItsOwn ? keptForGood : keptBriefly)];
+        const headers = [['content-type', 'application/json'] as const, ...(isItsOwn ? keptForGood : notKept)];
         exchange.send(createReply(200, Buffer.from(container.json), { headers }));
       });
     },
@@ -118,6 +118,9 @@ const keptForGood = [
   ['cache-control', `private, max-age=${yearS}, immutable`],
   ['vary', 'origin'],
 ] as const;
+
+/** A browser that goes back to a page reuses what it has, however old: a wrong time, or purposes of an earlier version. */
+const notKept = [['cache-control', 'no-store']] as const;
 
 const containerDescription = {
   operationId: 'container',
