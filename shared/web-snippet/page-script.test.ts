@@ -457,6 +457,25 @@ const allowing = (): Map<string, string> =>
   ]);
 const refusing = { event: '$identify', userId: 'known', userProperties: { consent: { ads: false } } };
 
+test('consent: a decision is recorded for each person who signs in after it', async () => {
+  const { call, names, sent } = openPage({ purposes: { ads: true, analytics: true } });
+  call('identify', 'ada');
+  call('consent', { ads: false });
+  call('track', 'Seen');
+  await names();
+  call('identify', 'bob');
+  call('track', 'Seen');
+  await names();
+  const consent = { ads: false };
+  expect(sent.map(({ externalId, userProperties }) => [externalId, userProperties])).toEqual([
+    ['ada', { consent }],
+    ['ada', { consent }],
+    ['ada', undefined],
+    ['bob', { consent }],
+    ['bob', undefined],
+  ]);
+});
+
 test.each(['queued', 'called'])(
   'withdrawal: one that is %s before the settings arrive is sent, without other events',
   async (how) => {

@@ -125,7 +125,7 @@ function start(script: Element): void {
     stored = now;
     return decided;
   };
-  /** The visitor id that was last sent with the decisions; undefined if they changed since. */
+  /** The visitor and external ids that were last sent with the decisions; undefined if they changed since. */
   let decidedFor: unknown;
   /** `distinctId` of the last row that was added for a decision: it carries the decisions at their own time. */
   let decision: unknown;
@@ -243,9 +243,10 @@ function start(script: Element): void {
     })) as Fields[];
     const stated = consent();
     for (const row of taken) {
-      if (isEmpty(stated) || (row['userId'] === decidedFor && row['distinctId'] !== decision)) continue;
+      const ids = [row['userId'], row['externalId']].join(' ');
+      if (isEmpty(stated) || (ids === decidedFor && row['distinctId'] !== decision)) continue;
       row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: stated };
-      decidedFor = row['userId'];
+      decidedFor = ids;
     }
     // A request or beacon of this size continues after the page has closed.
     while (taken.length > 1 && bodyOf(taken).length >= beaconCharactersMax) {
