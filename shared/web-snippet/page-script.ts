@@ -117,6 +117,9 @@ function start(script: Element): void {
   /** The visitor's decisions on this or an earlier page. */
   let decided = readDecisions();
   const decidedBefore = decided;
+  /** The visitor's decisions on this page, and the visitor id of an earlier page. */
+  let chosen: Record<string, boolean> = {};
+  const idBefore = readCookie(idCookie);
   let stored = readCookie(consentCookie);
   /** The decisions, which another tab may have changed. One that the browser does not store holds for this page. */
   const decisions = (): Record<string, boolean> => {
@@ -145,9 +148,15 @@ function start(script: Element): void {
 
   const signals = createSignals(script.dataset['signals'] ?? '');
 
-  /** Decisions on known purposes. A default is not one: it would take precedence over the visitor's other signals. */
-  const consent = (by = decisions()): Record<string, boolean> =>
-    onlyDecisions(Object.fromEntries((purposes ?? []).map(({ name }) => [name, by[name]])));
+  /**
+   * Decisions on known purposes. A default is not one: it would take precedence over the visitor's other signals. Grants
+   * that an earlier page sent for the id are left out: repeated, they would undo a withdrawal made elsewhere since then.
+   */
+  const consent = (id?: unknown): Record<string, boolean> => {
+    const by = decisions();
+    const stated = (purposes ?? []).filter(({ name }) => id !== idBefore || chosen[name] || !by[name]);
+    return onlyDecisions(Object.fromEntries(stated.map(({ name }) => [name, by[name]])));
+  };
   const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
   const isAgreed = (by = decisions()): boolean =>
     purposes !== undefined && (purposes.length === 0 || purposes.some(({ name, granted }) => by[name] ?? granted));
@@ -241,8 +250,8 @@ function start(script: Element): void {
       defaultProperties: { ...(defaultProperties as Fields), ...signals() },
       userId: row['userId'] ?? visitorId(),
     })) as Fields[];
-    const stated = consent();
     for (const row of taken) {
+      const stated = consent(row['userId']);
       const ids = [row['userId'], row['externalId']].join(' ');
       if (isEmpty(stated) || (ids === decidedFor && row['distinctId'] !== decision)) continue;
       row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: stated };
@@ -318,7 +327,9 @@ function start(script: Element): void {
     },
     consent: (choices) => {
       const before = isAgreed();
-      decided = { ...decisions(), ...onlyDecisions(plain(choices)) };
+      const made = onlyDecisions(plain(choices));
+      chosen = { ...chosen, ...made };
+      decided = { ...decisions(), ...made };
       writeCookie(consentCookie, JSON.stringify(decided));
       stored = readCookie(consentCookie);
       decidedFor = undefined;
