@@ -491,6 +491,13 @@ test('consent: a decision is recorded for each person who signs in after it', as
   ]);
 });
 
+test('consent: purposes in the properties of identify are kept beside the decisions', async () => {
+  const { call, names, sent } = openPage({ cookie: 'sluice_consent=%7B%22ads%22%3Atrue%7D' });
+  call('identify', 'ada', { consent: { email: true } });
+  await names();
+  expect(sent[0]?.userProperties).toEqual({ consent: { ads: true, email: true } });
+});
+
 test.each(['queued', 'called'])(
   'withdrawal: one that is %s before the settings arrive is sent, without other events',
   async (how) => {

@@ -254,7 +254,8 @@ function start(script: Element): void {
       const stated = consent(row['userId']);
       const ids = [row['userId'], row['externalId']].join(' ');
       if (isEmpty(stated) || (ids === decidedFor && row['distinctId'] !== decision)) continue;
-      row['userProperties'] = { ...(row['userProperties'] as Fields | undefined), consent: stated };
+      const properties = row['userProperties'] as Fields | undefined;
+      row['userProperties'] = { ...properties, consent: { ...(properties?.['consent'] as Fields), ...stated } };
       decidedFor = ids;
     }
     // A request or beacon of this size continues after the page has closed.
