@@ -491,6 +491,16 @@ test('consent: a decision is recorded for each person who signs in after it', as
   ]);
 });
 
+test('consent: the words granted and denied are decisions, as for servers, and choices without one are reported', async () => {
+  const { call, names, sent, warnings } = openPage({ purposes: { ads: true, analytics: true } });
+  call('consent', { ads: 'denied', analytics: 'Granted' });
+  await names();
+  expect(sent[0]?.userProperties).toEqual({ consent: { ads: false, analytics: true } });
+  expect(warnings).toEqual([]);
+  call('consent', { ads: 'yes' });
+  expect(warnings).toHaveLength(1);
+});
+
 test('consent: purposes in the properties of identify are kept beside the decisions', async () => {
   const { call, names, sent } = openPage({ cookie: 'sluice_consent=%7B%22ads%22%3Atrue%7D' });
   call('identify', 'ada', { consent: { email: true } });

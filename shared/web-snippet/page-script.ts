@@ -329,6 +329,7 @@ function start(script: Element): void {
     consent: (choices) => {
       const before = isAgreed();
       const made = onlyDecisions(plain(choices));
+      if (isEmpty(made)) warn('the choices of consent', choices);
       chosen = { ...chosen, ...made };
       decided = { ...decisions(), ...made };
       writeCookie(consentCookie, JSON.stringify(decided));
@@ -476,11 +477,14 @@ const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' 
 /** Names of purposes are compared like this everywhere. */
 const keyOf = (name: string): string => name.trim().toLowerCase();
 
-/** The decisions by purpose; of several on one purpose, a denial counts. */
+const decisionWords: Fields = { granted: true, denied: false };
+
+/** The decisions by purpose, as booleans or words; of several on one purpose, a denial counts. */
 function onlyDecisions(fields: Fields): Record<string, boolean> {
   const decisions: Record<string, boolean> = {};
-  for (const [name, isAllowed] of Object.entries(fields)) {
+  for (const [name, value] of Object.entries(fields)) {
     const key = keyOf(name);
+    const isAllowed = typeof value === 'string' ? decisionWords[value.toLowerCase()] : value;
     if (typeof isAllowed === 'boolean') decisions[key] = isAllowed && decisions[key] !== false;
   }
   return decisions;
