@@ -236,6 +236,13 @@ test('page script: valid stored decisions and a valid stored id are used', async
   expect(sent[0]?.userId).toBe('kept id');
 });
 
+test('page script: loaded twice, the script counts everything once', async () => {
+  const { page, names } = openPage({ pages: true });
+  vm.runInNewContext(readWebSnippet().script, page);
+  (page.sluice as unknown as (...command: readonly unknown[]) => void)('track', 'Seen');
+  expect(await names()).toEqual(['Page Viewed', 'Seen']);
+});
+
 test('page script: events sent as a page ends fit into beacons, whatever alphabet their texts use', async () => {
   const { call, beacons, leave } = openPage();
   await vi.advanceTimersByTimeAsync(10);

@@ -23,7 +23,12 @@ type Element = {
   closest?(selector: string): Element | null;
 };
 type Page = {
-  sluice?: ((...command: Command) => void) & { q?: ArrayLike<unknown>[]; tags?: Handover };
+  sluice?: ((...command: Command) => void) & {
+    q?: ArrayLike<unknown>[];
+    tags?: Handover;
+    /** The key of the script that runs. */
+    on?: string | undefined;
+  };
   readonly document: {
     readonly currentScript: Element | null;
     readonly referrer: string;
@@ -112,6 +117,8 @@ const platformCookies = '_fbc _fbp _ttp _epik _scid _uetvid _uetmsclkid _rdt_uui
 function start(script: Element): void {
   const base = script.src.replace(/\/sluice\.js.*$/, '');
   const token = script.dataset['key'];
+  // A second copy would count everything twice.
+  if ((page.sluice?.on ?? '') === token) return;
   /** Undefined until the gateway has returned the purposes that require consent. */
   let purposes: readonly Purpose[] | undefined;
   /** The visitor's decisions on this or an earlier page. */
@@ -361,6 +368,7 @@ function start(script: Element): void {
 
   const waiting = page.sluice?.q ?? [];
   page.sluice = (...command) => run(command);
+  page.sluice.on = token;
   if (script.dataset['pages'] !== 'off') {
     viewPage();
     const { pushState, replaceState } = history;
