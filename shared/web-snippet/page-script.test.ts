@@ -243,6 +243,12 @@ test('page script: loaded twice, the script counts everything once', async () =>
   expect(await names()).toEqual(['Page Viewed', 'Seen']);
 });
 
+test('page script: a name that is too long for an event is cut to 1,000 characters', async () => {
+  const { call, names } = openPage();
+  call('track', 'n'.repeat(1_001));
+  expect(await names()).toEqual(['n'.repeat(1_000)]);
+});
+
 test('page script: events sent as a page ends fit into beacons, whatever alphabet their texts use', async () => {
   const { call, beacons, leave } = openPage();
   await vi.advanceTimersByTimeAsync(10);

@@ -93,7 +93,8 @@ const beaconCharactersMax = 20_000;
  * left out.
  */
 const propertiesCharactersMax = 40_000;
-/** Maximum length of a text that describes the page, and of an id. */
+/** Maximum length of an event's name, of a text that describes the page, and of an id. */
+const nameCharactersMax = 1_000;
 const textCharactersMax = 2_000;
 const idCharactersMax = 400;
 /** A larger error of the browser's clock is corrected. */
@@ -193,7 +194,7 @@ function start(script: Element): void {
 
   const put = (event: string, eventProperties: Fields, userProperties?: Fields): void => {
     rows.push({
-      event,
+      event: event.slice(0, nameCharactersMax),
       distinctId: newId(),
       time: Date.now() + clockMs,
       eventProperties,
@@ -322,7 +323,7 @@ function start(script: Element): void {
   };
 
   const commands: Readonly<Record<string, (...given: unknown[]) => void>> = {
-    track: (name, properties) => add(String(name).slice(0, textCharactersMax), properties),
+    track: (name, properties) => add(String(name), properties),
     page: (properties) => add('Page Viewed', properties),
     identify: (given, properties, options) => {
       const id = typeof given === 'number' || typeof given === 'bigint' ? `${given}` : given;
