@@ -179,11 +179,11 @@ function run({ variables, triggers, tags }: Container): void {
   };
 
   const isGranted = ({ needs = [] }: ContainerTag): boolean =>
-    needs.every(([purpose, gpc]) => {
+    needs.every(([purpose, gpc, asks]) => {
       const refuses = navigator.globalPrivacyControl === true;
       if (refuses && gpc === 'always') return false;
       if (own(handover.decided(), purpose) !== undefined) return own(handover.decided(), purpose) === true;
-      return !(refuses && gpc === 'deny') && own(handover.defaults(), purpose) === true;
+      return !asks && !(refuses && gpc === 'deny') && own(handover.defaults(), purpose) === true;
     });
   const fire = (tag: ContainerTag, now: Happening): void => {
     if (tag.once && done.has(tag)) return;

@@ -39,7 +39,7 @@ export type TagCollections = {
     readonly id: string;
     readonly name: string;
     readonly isEnabled: boolean;
-    readonly signals: { readonly gpc?: string } | null;
+    readonly signals: { readonly gpc?: string; readonly [platform: string]: unknown } | null;
   }[];
 };
 
@@ -168,6 +168,11 @@ type Known = {
   readonly variables: ReadonlySet<string>;
 };
 
+type Need = NonNullable<ContainerTag['needs']>[number];
+
+/** Signals of consent platforms that may deny a purpose in a page. The tag script does not read them. */
+const platforms = ['oneTrust', 'cookiebot', 'didomi', 'tcf', 'gpp'];
+
 function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known): ContainerTag | string {
   const { name, type, content, integrity, properties, triggerIds, blockingTriggerIds, purposeIds, fires } = tag;
   if (!(tagTypes as readonly string[]).includes(type) && type !== 'CustomHtml') return `type ${type} is unknown`;
@@ -182,9 +187,11 @@ function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known)
   if (unknown !== undefined) return `{{${unknown}}} is not a variable of its tag manager`;
   const places = (ids: readonly string[]): readonly number[] => ids.map((id) => known.placeOf.get(id) ?? -1);
   // As for destinations, a disabled purpose needs no consent. The page's decisions have names in lower case.
-  const needs = purposes.flatMap((one) =>
-    one?.isEnabled === true ? [[one.name.trim().toLowerCase(), one.signals?.gpc ?? 'off'] as const] : [],
-  );
+  const needs = purposes.flatMap((one): Need[] => {
+    if (one?.isEnabled !== true) return [];
+    const need = [one.name.trim().toLowerCase(), one.signals?.gpc ?? 'off'] as const;
+    return [platforms.some((name) => one.signals?.[name] !== undefined) ? [...need, true] : need];
+  });
   return {
     name,
     type,

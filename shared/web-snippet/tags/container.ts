@@ -29,8 +29,11 @@ export type ContainerTag = {
   /** Indexes of the triggers that fire the tag. `not` has the indexes of the triggers that block it. */
   readonly on: readonly number[];
   readonly not?: readonly number[];
-  /** Purposes that must all be granted, with the effect of Global Privacy Control on each. */
-  readonly needs?: readonly (readonly [purpose: string, gpc: string])[];
+  /**
+   * Purposes that must all be granted, with the effect of Global Privacy Control on each. `asks`: a consent platform may
+   * deny the purpose, so that its default does not grant it.
+   */
+  readonly needs?: readonly (readonly [purpose: string, gpc: string, asks?: true])[];
   readonly once?: true;
 };
 
