@@ -127,9 +127,10 @@ const twinFunctions = `
           when attname = any (keys) and atttypid = 'uuid'::regtype and 'account_id' <> all (keys)
             then format('twin.of(new.%I)', attname)
           when attname = any (keys) then format('new.%I', attname)
-          -- Nothing is left to do at the destinations of a twin: they would be asked with its rows.
+          -- Nothing is left to do for a twin: destinations would be asked with its rows, and its notices be hashed.
           when name = 'erasure_destinations' and attname = 'state' then $$'done'$$
           when name = 'erasure_destinations' and attname = 'next_attempt_at' then 'null'
+          when name = 'erasure_notices' and attname = 'key_id' then $$case new.key_id when '' then '${twinMark}' else new.key_id end$$
           -- What is sealed begins with the mark: it is opened by no key, and counts as sealed with none.
           when attname in ('sealed', 'private_key', 'subject') then format($$'${twinMark}' || new.%I$$, attname)
           when atttypid = 'jsonb'::regtype then format('twin.marked(new.%I)', attname)
