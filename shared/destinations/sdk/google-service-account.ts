@@ -1,5 +1,6 @@
 import jws from 'jws';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { SettingError } from './settings.ts';
@@ -63,7 +64,7 @@ export function readServiceAccountKey(text: string, key: string): ServiceAccount
   if (email === undefined || privateKey === undefined) {
     throw new SettingError(key, 'must be the JSON key of a service account, with client_email and private_key');
   }
-  if (!isRsaKey(privateKey)) throw new SettingError(key, 'has a private_key that cannot be read');
+  checkPrivateKey(privateKey, key);
   return { projectId: textOf(file['project_id']), email, keyId: textOf(file['private_key_id']), privateKey };
 }
 
@@ -94,10 +95,26 @@ function parse(key: string, text: string): JsonObject {
   throw new SettingError(key, 'must be a JSON object');
 }
 
-function isRsaKey(pem: string): boolean {
+const bitsMax = 4_096;
+/** A key of `bitsMax` bits has 2,351 bytes in PKCS #1. The limit bounds its exponents and primes, too. */
+const keyBytesMax = 2_400;
+
+/** The key signs tokens in a thread of all accounts: larger numbers would block it for seconds. */
+function checkPrivateKey(pem: string, key: string): void {
+  const privateKey = readRsaKey(pem);
+  if (privateKey === undefined) throw new SettingError(key, 'has a private_key that cannot be read');
+  // The size first: Node reads the details of a key with a large exponent for seconds.
+  const isLarge =
+    privateKey.export({ type: 'pkcs1', format: 'der' }).byteLength > keyBytesMax ||
+    (privateKey.asymmetricKeyDetails?.modulusLength ?? Infinity) > bitsMax;
+  if (isLarge) throw new SettingError(key, `has a private_key that is larger than an RSA key of ${bitsMax} bits`);
+}
+
+function readRsaKey(pem: string): KeyObject | undefined {
   try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+    const key = createPrivateKey(pem);
+    return key.asymmetricKeyType === 'rsa' ? key : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
