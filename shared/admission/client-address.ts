@@ -46,8 +46,8 @@ function recall<Key>(known: Map<Key, string>, key: Key, bytes: Uint8Array): stri
 const hopsMax = 32;
 
 function lastUntrusted(forwardedFor: string, trusted: AddressRanges): string | undefined {
-  const hops = forwardedFor.split(',', hopsMax + 1);
-  if (hops.length > hopsMax) return undefined;
+  // The client writes the first hops, and as many as it likes: only the last ones are read.
+  const hops = forwardedFor.split(',').slice(-hopsMax);
   let outermost: string | undefined;
   for (const hop of hops.toReversed()) {
     const address = normalizeAddress(stripPort(hop.trim()));

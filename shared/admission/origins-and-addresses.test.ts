@@ -42,7 +42,8 @@ test.each([
   ['nonsense', '127.0.0.1', 'unknown', '127.0.0.1'],
   ['nonsense after an address', '127.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
   ['ports', '127.0.0.1', '[2001:db8::7]:443, 10.0.0.2:80', '2001:db8::7'],
-  ['more hops than anyone has', '127.0.0.1', Array.from({ length: 100 }, () => '10.0.0.1').join(','), '127.0.0.1'],
+  ['more hops than anyone has', '127.0.0.1', Array.from({ length: 100 }, () => '10.0.0.1').join(','), '10.0.0.1'],
+  ['many claims in front of the chain', '127.0.0.1', `${'1.1.1.1, '.repeat(33)}198.51.100.1`, '198.51.100.1'],
 ])('client address: %s', (_, connection, forwardedFor, expected) => {
   expect(client.of(bytesOf(connection), forwardedFor)).toBe(expected);
 });
