@@ -18,7 +18,7 @@ export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
   allowed: fromEnv(
     {
       EGRESS_ALLOW: ranges(
-        'CIDR ranges, comma separated, of addresses that destinations may use although they are not public; `10.0.0.5/32:8080` and `[fd00::5/128]:8080` allow one port only. Set the same for pipelines and control planes',
+        'CIDR ranges, comma separated, of addresses that destinations may use although they are not public; `10.0.0.5/32:8080` and `[fd00::5/128]:8080` allow one port only. If it is empty, only name servers are asked for names with a dot, not the hosts file. Set the same for pipelines and control planes',
       ),
     },
     (env) => readRanges(env.EGRESS_ALLOW) ?? [],
@@ -43,6 +43,8 @@ export type EgressRules = {
    * further allowed ports below 1024, for a protocol other than HTTP.
    */
   allows(address: string, port: number, ports?: readonly number[]): boolean;
+  /** Whether there are allowed ranges besides the public addresses. */
+  readonly opensRanges: boolean;
 };
 
 /** The rules forbid the address or the port. */
@@ -63,6 +65,7 @@ export function createEgressRules(allowedRanges: readonly string[], deniedRanges
   const opened = createRangeCheck(allowedRanges);
   const denied = createRangeCheck(deniedRanges);
   return {
+    opensRanges: allowedRanges.length > 0,
     allows(written, port, ports = []) {
       if (!ipaddr.isValid(written) || !(port >= 1 && port <= portMax)) return false;
       // Also unmaps an IPv4 address that is mapped into IPv6.

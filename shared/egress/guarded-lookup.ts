@@ -21,7 +21,10 @@ type Kept = { addresses: Promise<readonly LookupAddress[]>; askedAtMs: number; a
  * one lookup at a time. A known name keeps its last answer, for up to `staleMaxMs`, until a new one arrives, so that a
  * hanging name server delays no request.
  */
-export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = createNameResolver()) {
+export function createGuardedLookup(
+  rules: EgressRules,
+  resolveName: ResolveName = createNameResolver({ asksPlatform: rules.opensRanges }),
+) {
   const kept = new Map<string, Kept>();
   const addressesOf = (hostname: string): Promise<readonly LookupAddress[]> => {
     const nowMs = performance.now();

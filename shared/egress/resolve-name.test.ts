@@ -87,8 +87,43 @@ test('resolve name: dozens of names and requests that hang do not delay other de
 
 test('resolve name: the platform resolves names that no name server knows, and names without a dot', async () => {
   const { asked, server } = await startNameServer();
-  const resolve = createNameResolver({ servers: [server] });
+  const resolve = createNameResolver({ servers: [server], asksPlatform: true });
   await expect(resolve('gone.invalid')).rejects.toMatchObject({ syscall: 'getaddrinfo' });
   expect((await resolve('localhost')).map(({ address }) => address)).toContain('127.0.0.1');
   expect([...asked]).toEqual(['gone.invalid']);
+});
+
+test('resolve name: without private destinations, the platform is asked only for names without a dot', async () => {
+  const { server } = await startNameServer();
+  const asked: string[] = [];
+  const platform = (hostname: string) => {
+    asked.push(hostname);
+    return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+  };
+  const resolve = createNameResolver({ servers: [server], platform });
+  await expect(resolve('gone.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  expect(await resolve('sink')).toHaveLength(1);
+  expect(asked).toEqual(['sink']);
+});
+
+test('resolve name: a platform that does not answer is asked for one name with a dot at a time, and each waits for a limited time', async () => {
+  const { server } = await startNameServer();
+  const asked: string[] = [];
+  const found = [{ address: '127.0.0.1', family: 4 }];
+  let release = (): void => undefined;
+  const silent = new Promise<typeof found>((resolve) => {
+    release = () => resolve(found);
+  });
+  const platform = (hostname: string) => {
+    asked.push(hostname);
+    return hostname.startsWith('gone.deaf-') ? silent : Promise.resolve(found);
+  };
+  const resolve = createNameResolver({ servers: [server], asksPlatform: true, tryMs: 200, platform });
+  const results = await Promise.allSettled(['gone.deaf-1.test', 'gone.deaf-2.test', 'sink'].map(resolve));
+  const late = { status: 'rejected', reason: { code: 'ETIMEOUT' } };
+  expect(results).toMatchObject([late, late, { status: 'fulfilled' }]);
+  expect(asked.filter((name) => name.startsWith('gone.'))).toHaveLength(1);
+  release();
+  expect(await resolve('gone.quick.test')).toEqual(found);
+  expect(asked).toHaveLength(3);
 });

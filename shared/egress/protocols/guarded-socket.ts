@@ -25,7 +25,10 @@ export type GuardedSocketOptions = {
  */
 export function createGuardedSockets(options: GuardedSocketOptions): Connect {
   const { ports, connectTimeoutMs, trusted } = options;
-  const rules: EgressRules = { allows: (address, port) => options.rules.allows(address, port, ports) };
+  const rules: EgressRules = {
+    ...options.rules,
+    allows: (address, port) => options.rules.allows(address, port, ports),
+  };
   const connector = createGuardedConnector(rules, createGuardedLookup(rules, options.resolveName), connectTimeoutMs);
   const plain = (host: string, port: number): Promise<Socket> =>
     new Promise((resolve, reject) => {
