@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
@@ -92,9 +92,15 @@ test('Encrypted: without a key, or with one that is too weak, nothing is sent an
   const prepare = (encryptionKey: string): unknown => kind?.prepare({ ...kind.exampleSettings, encryptionKey });
   const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ type: 'spki', format: 'pem' });
   const curve = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
+  // OpenSSL reads a modulus of more than 16,384 bits, but does not encrypt with it.
+  const n = Buffer.alloc(2_049, 0xff).toString('base64url');
+  const huge = createPublicKey({ format: 'jwk', key: { kty: 'RSA', n, e: 'AQAB' } });
+  const slow = createPublicKey({ format: 'jwk', key: { kty: 'RSA', n: n.slice(0, 344), e: n.repeat(100) } });
   for (const key of [
     weak.toString(),
     curve.toString(),
+    huge.export({ type: 'spki', format: 'pem' }).toString(),
+    slow.export({ type: 'spki', format: 'pem' }).toString(),
     'a key',
     '-----BEGIN PUBLIC KEY-----AAAA-----END PUBLIC KEY-----',
   ]) {

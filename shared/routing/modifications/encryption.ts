@@ -25,9 +25,20 @@ export function readEncryptionKey(pem: string): KeyObject {
   } catch (cause) {
     throw new EncryptionKeyError('cannot be read as a public key', { cause });
   }
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (key.asymmetricKeyType === 'rsa' && bits >= bitsMin) return key;
-  throw new EncryptionKeyError(`must be an RSA key of at least ${bitsMin} bits`);
+  const weak = `must be an RSA key of at least ${bitsMin} bits`;
+  if (key.asymmetricKeyType !== 'rsa') throw new EncryptionKeyError(weak);
+  try {
+    wrap(key, randomBytes(keyBytes));
+  } catch (cause) {
+    throw new EncryptionKeyError('cannot encrypt values', { cause });
+  }
+  // Read last: OpenSSL has refused large exponents by now, with which Node reads the details for seconds.
+  if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < bitsMin) throw new EncryptionKeyError(weak);
+  return key;
+}
+
+function wrap(publicKey: KeyObject, dataKey: Buffer): Buffer {
+  return publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, dataKey);
 }
 
 export type EncryptionOptions = {
@@ -66,9 +77,7 @@ export function createEncryption({
   return (value, property, digits) => {
     if (now() >= data.endsMs || data.values >= dataKeyValuesMax) {
       const key = randomBytes(keyBytes);
-      const padding = constants.RSA_PKCS1_OAEP_PADDING;
-      const wrapped = publicEncrypt({ key: publicKey, padding, oaepHash: 'sha256' }, key).toString('base64url');
-      data = { key, wrapped, endsMs: now() + dataKeyMs, values: 0 };
+      data = { key, wrapped: wrap(publicKey, key).toString('base64url'), endsMs: now() + dataKeyMs, values: 0 };
     }
     data.values += 1;
     const nonce = randomBytes(nonceBytes);
