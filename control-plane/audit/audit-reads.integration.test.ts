@@ -177,7 +177,14 @@ test('masking: if the account masks, a key without pii:read sees no value on any
 
 test('masking: a key without pii:read cannot test stored values against a value it chooses or against rules that are not live', async () => {
   const { client, destinationId } = await filled();
-  const scopes = ['event:list', 'visitor:find', 'destination:find', 'version:find', 'mappings:create'];
+  const scopes = [
+    'event:list',
+    'visitor:find',
+    'destination:find',
+    'version:find',
+    'mappings:create',
+    'suppression:list',
+  ];
   const masked = await plane.newKey(client, scopes);
   const full = await plane.newKey(client, [...scopes, 'pii:read']);
   const logic = { condition: { property: 'visitor.city', operator: 'Is', value: 'canary-visitor' } };
@@ -197,6 +204,8 @@ test('masking: a key without pii:read cannot test stored values against a value 
     ['/rules/matches', { logic }],
     ['/events?property=note&value=canary-event'],
     ['/events/summary?property=note'],
+    ['/suppressions?email=canary@example.com'],
+    ['/suppressions?externalId=canary-x'],
     ['/events/search?property=note&value=canary-event'],
   ];
   const ask = async (reader: Client, [path, given]: (typeof asked)[number]): Promise<number> =>
@@ -213,6 +222,7 @@ test('masking: a key without pii:read cannot test stored values against a value 
     ['/tracking-plan/try', { rules: 'live' }],
     ['/rules/matches', { logic: asNamed.logic }],
     ['/events?name=sign'],
+    ['/suppressions'],
   ];
   for (const one of allowed) expect([one, await ask(masked, one)]).toEqual([one, 200]);
 });

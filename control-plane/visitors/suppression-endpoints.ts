@@ -80,6 +80,7 @@ export const suppressionEndpoints = [
       erasureId: Type.Optional(Type.String({ format: 'uuid', description: 'Only suppressions of one erasure.' })),
     }),
     reply: pageOf(suppressionReply),
+    comparesPersonal: ({ externalId, email }) => (externalId ?? email) !== undefined,
     async handle({ query, principal }, { pool, paginator }) {
       const { accountId } = principal;
       const { userId, externalId, email, erasureId } = query;
