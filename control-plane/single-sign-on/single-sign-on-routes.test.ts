@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
+import { createBrowserSessions } from '../sessions/browser-sessions.ts';
 import { callbackPath } from './openid-login.ts';
 import { addSingleSignOnRoutes } from './single-sign-on-routes.ts';
 import type { SingleSignOnRoutesOptions } from './single-sign-on-routes.ts';
@@ -51,4 +52,30 @@ test('single sign-on: the log of a failed sign-in has the code of the error, and
     'pid',
     'time',
   ]);
+});
+
+test.each([
+  ['https://sluice.example.com', true],
+  ['http://127.0.0.1:9', false],
+])('single sign-on: cookies for a console at %s have the attribute Secure: %s', async (consoleUrl, isSecure) => {
+  const secretBox = createSecretBox(randomBytes(32).toString('base64'));
+  const app = fastify();
+  // A proxy ends TLS. A browser that follows the provider's redirect sends no Origin.
+  const sessions = createBrowserSessions({
+    secretBox,
+    principalOfSession: () => Promise.resolve(undefined),
+    sessionMs: 1_000,
+    isTls: false,
+  });
+  addSingleSignOnRoutes(app, {
+    settings: { clientId: 'sluice', issuer: 'http://127.0.0.1:9', consoleUrl },
+    sessions,
+    secretBox,
+    now: () => new Date(1_000),
+    amongLogins: (_request: unknown, work: () => Promise<unknown>) => work(),
+  } as unknown as SingleSignOnRoutesOptions);
+  const answer = await app.inject({ url: callbackPath });
+  await app.close();
+  expect(answer.headers.location).toBe(`${consoleUrl}/sign-in?failed=over`);
+  expect(/; Secure(;|$)/.test(String(answer.headers['set-cookie']))).toBe(isSecure);
 });

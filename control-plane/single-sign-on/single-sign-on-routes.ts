@@ -70,7 +70,9 @@ async function finish(
   { login, settings }: Configured,
   { storage, secretBox, now, sessions, logger, principalOfHolder }: SingleSignOnRoutesOptions,
 ): Promise<FastifyReply> {
-  const cookies = [challengeCookie('', 0, sessions.isSecure(request))];
+  // The browser follows a redirect of the provider, and then sends no Origin.
+  const browser = { headers: { ...request.headers, origin: new URL(settings.consoleUrl).origin } };
+  const cookies = [challengeCookie('', 0, sessions.isSecure(browser))];
   const leave = (to: string): FastifyReply =>
     reply.header('set-cookie', cookies).redirect(new URL(to, settings.consoleUrl).href, 302);
   const challenge = readChallenge(request, secretBox, now().getTime());
@@ -85,7 +87,7 @@ async function finish(
       const principal = await principalOfHolder(em, { accountId, kind: 'user', id }, at);
       if (principal !== undefined) principals.push(principal);
     }
-    const { cookie } = await sessions.begin(em, request, principals, at);
+    const { cookie } = await sessions.begin(em, browser, principals, at);
     cookies.push(cookie);
     return leave('/');
   } catch (error) {
