@@ -23,7 +23,8 @@ const usualScope = 'openid email profile';
 
 export function createOpenIdLogin(settings: SingleSignOnSettings): OpenIdLogin {
   const { issuer, clientId, clientSecret, consoleUrl, scope = usualScope } = settings;
-  const needed = ['email', ...(settings.roles ?? []).flatMap(({ claim }) => claim ?? [])];
+  const confirmed = settings.trustsEmail === true ? [] : ['email_verified'];
+  const needed = ['email', ...confirmed, ...(settings.roles ?? []).flatMap(({ claim }) => claim ?? [])];
   const callback = new URL(callbackPath, consoleUrl).href;
   let discovered: Promise<client.Configuration> | undefined;
   const discover = (): Promise<client.Configuration> => {
@@ -66,7 +67,7 @@ export function createOpenIdLogin(settings: SingleSignOnSettings): OpenIdLogin {
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the provider sent no ID token');
-      // Providers may leave claims, such as groups, to the userinfo endpoint even if the ID token has the address.
+      // Providers may leave claims, such as groups or `email_verified`, to the userinfo endpoint even if the ID token has the address.
       if (needed.every((name) => claims[name] !== undefined) || config.serverMetadata().userinfo_endpoint === undefined)
         return claims;
       return { ...(await client.fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims };

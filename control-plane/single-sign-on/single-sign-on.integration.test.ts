@@ -163,12 +163,18 @@ test('single sign-on: a person without a user and role, without a confirmed addr
   expect(await signIn({ ...stranger, sub: 's-2' })).toEqual({ to: '/sign-in?failed=other-person', accounts: [] });
 });
 
-test('single sign-on: a role follows from a claim that only userinfo has, also if the ID token has the address', async () => {
-  provider.inIdToken = ['email', 'email_verified'];
-  const gina = { sub: 'g-1', email: 'gina@example.com', email_verified: true, groups: ['sluice-editors'] };
-  expect((await signIn(gina)).accounts).toMatchObject([{ user: { role: 'editor' } }]);
-  provider.inIdToken = [];
-});
+test.each([
+  ['a role', ['email', 'email_verified']],
+  ['a confirmed address', ['email', 'groups']],
+])(
+  'single sign-on: %s follows from a claim that only userinfo has, if the ID token has %j',
+  async (_what, inIdToken) => {
+    provider.inIdToken = inIdToken;
+    const gina = { sub: 'g-1', email: 'gina@example.com', email_verified: true, groups: ['sluice-editors'] };
+    expect((await signIn(gina)).accounts).toMatchObject([{ user: { role: 'editor' } }]);
+    provider.inIdToken = [];
+  },
+);
 
 test('single sign-on: the last admin stays an admin, whatever the provider says', async () => {
   const root = { sub: 'r-1', email: 'root@example.com', email_verified: true };
