@@ -5,6 +5,7 @@ import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { AccountQueue } from './account-queue.ts';
 import type { QueueTarget } from './account-queue.ts';
+import type { PartPublisher } from './part-publisher.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { UnfinishedFrames } from './unfinished-frames.ts';
 import type { VisitorWrites } from './visitor-writes.ts';
@@ -30,6 +31,8 @@ export type AccountQueuesOptions = {
   /** Called when a queue cannot be read any more. */
   onFailure(error: unknown): void;
 };
+
+type Writes = Pick<VisitorWrites, 'events' | 'accountsApart'>;
 
 /**
  * Divides a partition's memory and frames in flight among its accounts. When the partition's limits are exceeded, the
@@ -138,66 +141,22 @@ export class AccountQueues {
   }
 
   /**
-   * The account to move to a queue; undefined while the partition is within its limits, or if no account would help
-   * that has a large share of it or whose visitors the database fails to write.
+   * If the partition exceeds its limits, moves the account that uses most to a queue. Returns whether an account was
+   * moved. No other work of that account may be in progress.
    */
-  mostOver(writes: Pick<VisitorWrites, 'events' | 'accountsApart'>): string | undefined {
-    const { waiting, unfinished, context } = this.#options;
-    const { waitingBytesMax, framesInFlightMax } = context.settings;
-    const framesMax = framesInFlightMax / 2;
-    const isFull = this.bytesBeside >= waitingBytesMax;
-    if (!isFull && unfinished.span < framesMax) return undefined;
-    if (this.#queues.size >= queuesMax) return undefined;
-    const { oldest } = unfinished;
-    const frames = new Map<string, number>();
-    // The log delivers a limited number of frames after the oldest unfinished one, so only its accounts can help.
-    const helping = new Set<string>();
-    for (const accountId of waiting.accounts) {
-      frames.set(accountId, waiting.stretchesOf(accountId));
-      if (isFull || waiting.isIn(oldest, accountId)) helping.add(accountId);
+  async moveFlood(writes: Writes, publisher: Pick<PartPublisher, 'published'>): Promise<boolean> {
+    for (;;) {
+      const accountId = this.#mostOver(writes);
+      if (accountId === undefined) return false;
+      // The account's resolved events must be in EVENTS before the copying begins: otherwise, after a crash, they could
+      // come after the copied ones.
+      const { published } = publisher;
+      await Promise.all([published, this.#closing.get(accountId)]);
+      // If more events were resolved in the meantime, or a queue has begun to close, it must wait for these too.
+      if (published !== publisher.published || this.#closing.has(accountId)) continue;
+      await this.#move(accountId, writes.events);
+      return true;
     }
-    for (const event of writes.events) {
-      if (!this.#isHeld(event)) continue;
-      frames.set(event.accountId, (frames.get(event.accountId) ?? 0) + 1);
-      if (isFull || event.origin.frame === oldest) helping.add(event.accountId);
-    }
-    let most: { readonly accountId: string; readonly part: number } | undefined;
-    for (const accountId of helping) {
-      if (!isId(accountId) || this.has(accountId)) continue;
-      const part = Math.max(waiting.bytesOf(accountId) / waitingBytesMax, (frames.get(accountId) ?? 0) / framesMax);
-      const isWorthIt = part >= partMin || writes.accountsApart.has(accountId);
-      if (isWorthIt && part > (most?.part ?? 0)) most = { accountId, part };
-    }
-    return most === undefined || context.isOnlyAccount(most.accountId) ? undefined : most.accountId;
-  }
-
-  /**
-   * Moves an account to a queue: first the events being written, so that no frame waits for them, then the waiting
-   * events. No other work of the account may be in progress.
-   */
-  async move(accountId: string, writing: Iterable<WaitingEvent>): Promise<void> {
-    await this.#closing.get(accountId);
-    const { waiting, unfinished } = this.#options;
-    const found = this.#queues.get(accountId);
-    const queue = found ?? new AccountQueue(this.#options.context, accountId, { ...this.#options.target, waiting });
-    this.#queues.set(accountId, queue);
-    this.#leaving.delete(accountId);
-    for (const event of writing) {
-      if (event.accountId !== accountId || !this.#isHeld(event)) continue;
-      this.#released.add(event);
-      queue.add(event, () => unfinished.done(event.origin.frame));
-    }
-    for (const lines of waiting.remove(accountId, (frame) => unfinished.has(frame))) {
-      queue.add(lines, () => unfinished.done(lines.frame));
-    }
-    if (found === undefined && !queue.isCopying) {
-      this.#queues.delete(accountId);
-      return;
-    }
-    await this.copied();
-    if (found !== undefined) return;
-    await queue.open();
-    if (this.#isReading) this.#read(queue);
   }
 
   /** Call when an event is done: its frame in the account's queue no longer waits for it. */
@@ -231,6 +190,68 @@ export class AccountQueues {
   async close(): Promise<void> {
     await this.stop();
     await Promise.allSettled([...this.#reading.values(), ...this.#closing.values()]);
+  }
+
+  /**
+   * The account to move to a queue; undefined while the partition is within its limits, or if no account would help
+   * that has a large share of it or whose visitors the database fails to write.
+   */
+  #mostOver(writes: Writes): string | undefined {
+    const { waiting, unfinished, context } = this.#options;
+    const { waitingBytesMax, framesInFlightMax } = context.settings;
+    const framesMax = framesInFlightMax / 2;
+    const isFull = this.bytesBeside >= waitingBytesMax;
+    if (!isFull && unfinished.span < framesMax) return undefined;
+    if (this.#queues.size >= queuesMax) return undefined;
+    const { oldest } = unfinished;
+    const frames = new Map<string, number>();
+    // The log delivers a limited number of frames after the oldest unfinished one, so only its accounts can help.
+    const helping = new Set<string>();
+    for (const accountId of waiting.accounts) {
+      frames.set(accountId, waiting.stretchesOf(accountId));
+      if (isFull || waiting.isIn(oldest, accountId)) helping.add(accountId);
+    }
+    for (const event of writes.events) {
+      if (!this.#isHeld(event)) continue;
+      frames.set(event.accountId, (frames.get(event.accountId) ?? 0) + 1);
+      if (isFull || event.origin.frame === oldest) helping.add(event.accountId);
+    }
+    let most: { readonly accountId: string; readonly part: number } | undefined;
+    for (const accountId of helping) {
+      if (!isId(accountId) || this.has(accountId)) continue;
+      const part = Math.max(waiting.bytesOf(accountId) / waitingBytesMax, (frames.get(accountId) ?? 0) / framesMax);
+      const isWorthIt = part >= partMin || writes.accountsApart.has(accountId);
+      if (isWorthIt && part > (most?.part ?? 0)) most = { accountId, part };
+    }
+    return most === undefined || context.isOnlyAccount(most.accountId) ? undefined : most.accountId;
+  }
+
+  /**
+   * Moves an account to a queue: first the events being written, so that no frame waits for them, then the waiting
+   * events. There is no `await` before all of them are added: an event that is done must not be copied.
+   */
+  async #move(accountId: string, writing: Iterable<WaitingEvent>): Promise<void> {
+    const { waiting, unfinished } = this.#options;
+    const found = this.#queues.get(accountId);
+    const queue = found ?? new AccountQueue(this.#options.context, accountId, { ...this.#options.target, waiting });
+    this.#queues.set(accountId, queue);
+    this.#leaving.delete(accountId);
+    for (const event of writing) {
+      if (event.accountId !== accountId || !this.#isHeld(event)) continue;
+      this.#released.add(event);
+      queue.add(event, () => unfinished.done(event.origin.frame));
+    }
+    for (const lines of waiting.remove(accountId, (frame) => unfinished.has(frame))) {
+      queue.add(lines, () => unfinished.done(lines.frame));
+    }
+    if (found === undefined && !queue.isCopying) {
+      this.#queues.delete(accountId);
+      return;
+    }
+    await this.copied();
+    if (found !== undefined) return;
+    await queue.open();
+    if (this.#isReading) this.#read(queue);
   }
 
   #isHeld(event: WaitingEvent): boolean {

@@ -314,17 +314,9 @@ class Resolver {
     return true;
   }
 
-  /** While the partition exceeds its limits, moves the account that uses most to a queue in the log. */
+  /** While the partition exceeds its limits, moves accounts to queues in the log. */
   async #moveFloods(): Promise<void> {
-    for (;;) {
-      const accountId = this.#queues.mostOver(this.#writes);
-      if (accountId === undefined) return;
-      // The account's resolved events must be in EVENTS before the copying begins: otherwise, after a crash, they could
-      // come after the copied ones.
-      await this.#publisher.published;
-      await this.#queues.move(accountId, this.#writes.events);
-      this.#finish();
-    }
+    while (await this.#queues.moveFlood(this.#writes, this.#publisher)) this.#finish();
   }
 
   /** Call when the log has all results of a batch: finishes the frames whose last events were in this batch. */

@@ -44,3 +44,15 @@ test('unfinished frames: the span counts from the oldest unfinished frame, with 
   unfinished.takeFinished();
   expect([unfinished.oldest, unfinished.span]).toEqual([second, 2]);
 });
+
+test('unfinished frames: a part that is counted as finished twice is an error, even for a frame that seems finished', () => {
+  const frame = { seq: 1 };
+  const unfinished = new UnfinishedFrames<{ readonly seq: number }>();
+  unfinished.open(frame);
+  unfinished.add(frame, 2);
+  unfinished.close(frame);
+  unfinished.done(frame);
+  unfinished.done(frame);
+  expect(() => unfinished.done(frame)).toThrow('more of its parts are finished than it has');
+  expect(unfinished.takeFinished()).toEqual([frame]);
+});

@@ -58,6 +58,8 @@ export class UnfinishedFrames<Frame extends object> {
   #change(frame: object, by: number): void {
     const entry = this.#left.get(frame);
     if (entry === undefined) throw new Error('counting the rest of a frame: it was not received, or is finished');
+    if (entry.left + by < 0)
+      throw new Error('counting the rest of a frame: more of its parts are finished than it has');
     entry.left += by;
   }
 }
