@@ -205,7 +205,8 @@ export class CheckpointWriter {
     this.#firstStored.ring();
     this.#context.counts.checkpoints += 1;
     this.#follows.lastSeq = seq;
-    this.#follows.coveredTo = head.to;
+    // Later frames may have been left out while it was stored.
+    this.#follows.coveredTo = Math.max(head.to, this.#follows.coveredTo);
     this.#follows.witness = head.witness;
     this.#noted.removeTo(head.to);
     this.#held.add({ seq, ids, timeMs });
