@@ -1,3 +1,4 @@
+import { withDeadline } from '../../../../shared/runtime/deadline.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
 
 /** Why a dispatcher ended, unless it failed. */
@@ -26,6 +27,7 @@ export class Lifecycle {
   readonly #drained = new Wakeup();
   readonly #steps: LifecycleSteps;
   #state: State = 'running';
+  #draining: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #resolve: (end: DispatcherEnd) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
@@ -50,11 +52,14 @@ export class Lifecycle {
     return this.#state === 'running' || this.#state === 'draining';
   }
 
-  /** Drains for at most `deadlineMs`, then closes. A second call does not extend the wait. */
+  /** Drains for at most `deadlineMs`, then closes. A second call does not extend the wait, but may shorten it. */
   async end(end: DispatcherEnd, deadlineMs: number): Promise<void> {
     if (this.#state === 'running') {
       this.#state = 'draining';
-      await Promise.all([this.#drained.wait(deadlineMs), this.#steps.drain()]);
+      this.#draining = Promise.all([this.#drained.wait(deadlineMs), this.#steps.drain()]);
+      await this.#draining;
+    } else {
+      await withDeadline(this.#draining, deadlineMs);
     }
     await this.#close(() => this.#resolve(end));
   }
