@@ -289,3 +289,23 @@ test('account queues: lines are copied only once all earlier events of the accou
   expect(log.lines).toBe(12 - written.length);
   await queues.close();
 });
+
+test('account queues: a queue whose lines waited in memory is read on, even if no other account sends events', async () => {
+  const rig = openRig();
+  const { queues, waiting, writes, publisher, log } = rig;
+  queues.start();
+  await rig.read(9);
+  expect(await queues.moveFlood(writes, publisher)).toBe(true);
+  await vi.waitFor(() => expect(waiting.bytesOf(account)).toBeGreaterThan(9 * lineBytes));
+  // The queue is read to its end; later lines wait in memory behind its own, so that it may not be read.
+  await rig.read(10);
+  expect(log.lines).toBe(9);
+  for (let batch = 0; batch < 3; batch += 1) {
+    rig.end(rig.begin());
+    await nextRound();
+  }
+  expect(await queues.moveFlood(writes, publisher)).toBe(true);
+  expect([log.lines, waiting.bytesOf(account)]).toEqual([9 + 7, 0]);
+  await vi.waitFor(() => expect(waiting.bytesOf(account)).toBeGreaterThan(0));
+  await queues.close();
+});

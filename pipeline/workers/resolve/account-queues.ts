@@ -244,6 +244,7 @@ export class AccountQueues {
     for (const lines of waiting.remove(accountId, (frame) => unfinished.has(frame))) {
       queue.add(lines, () => unfinished.done(lines.frame));
     }
+    queue.noteRoom();
     if (found === undefined && !queue.isCopying) {
       this.#queues.delete(accountId);
       return;
