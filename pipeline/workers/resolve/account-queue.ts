@@ -5,7 +5,7 @@ import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { openFrameReader } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
-import { quarantineReason } from '../worker/suspicion.ts';
+import { isQuarantined, quarantineReason } from '../worker/suspicion.ts';
 import type { FramesAtWork } from '../worker/suspicion.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import { keepDeadLetters } from './dead-letters.ts';
@@ -102,6 +102,8 @@ export class AccountQueue {
   /** Opens the queue's reader, which takes the consumer away from the previous reader. */
   async open(): Promise<void> {
     const { connection, logger, partition, settings, suspicion } = this.#context;
+    // `readOne` quarantines messages: the reader would then wait for the next one, and there may be none.
+    const { watched } = suspicion.log;
     this.#reader = await openFrameReader({
       connection,
       consumer: {
@@ -118,13 +120,7 @@ export class AccountQueue {
       logger,
       fields: { partition, accountId: this.accountId },
       beginTurn: (frames) => this.#target.beginTurn(frames),
-      suspicion,
-      quarantine: ({ data, seq }) => {
-        this.#unread.read(seq, data.length);
-        const { accountId } = this;
-        const letter = { payload: data, reason: quarantineReason, seq, line: undefined, accountId };
-        return keepDeadLetters(this.#context, [letter]);
-      },
+      suspicion: { ...suspicion, log: { watched, quarantined: [] } },
     });
   }
 
@@ -140,11 +136,13 @@ export class AccountQueue {
   /** Reads one frame. Returns false once the queue is closed. */
   async readOne(): Promise<boolean> {
     const { waiting, onNews } = this.#target;
-    const frames = (await this.#reader?.take(1)) ?? [];
-    await readFrames(this.#context, frames, { waiting, unfinished: this.unfinished, areCounted: false });
-    for (const { seq, data } of frames) this.#unread.read(seq, data.length);
+    const [frame] = (await this.#reader?.take(1)) ?? [];
+    if (frame === undefined) return false;
+    if (isQuarantined(this.#context.suspicion.log, frame.seq)) await this.#quarantine(frame);
+    else await readFrames(this.#context, [frame], { waiting, unfinished: this.unfinished, areCounted: false });
+    this.#unread.read(frame.seq, frame.data.length);
     onNews();
-    return frames.length > 0;
+    return true;
   }
 
   /** Call when memory has become free: reading continues. */
@@ -176,6 +174,13 @@ export class AccountQueue {
     const { waiting } = this.#target;
     while (!this.#isClosed && waiting.bytesOf(this.accountId) >= accountWaitingBytesMax) await this.#room.wait();
     return !this.#isClosed;
+  }
+
+  async #quarantine(frame: LogMessage): Promise<void> {
+    const { accountId } = this;
+    const { data: payload, seq } = frame;
+    await keepDeadLetters(this.#context, [{ payload, reason: quarantineReason, seq, line: undefined, accountId }]);
+    this.#reader?.finish([frame]);
   }
 
   async #publish(payload: Buffer, msgId: string): Promise<void> {

@@ -309,3 +309,14 @@ test('account queues: a queue whose lines waited in memory is read on, even if n
   await vi.waitFor(() => expect(waiting.bytesOf(account)).toBeGreaterThan(0));
   await queues.close();
 });
+
+test('account queues: a quarantined message at the end of a queue does not hold up the resolver', async () => {
+  const log = new QueueLog([linesOf(1)]);
+  const suspicion = { ...noSuspicion, log: { watched: { from: 1, to: 1 }, quarantined: [{ seq: 1 }] } };
+  const { queues, waiting } = openRig({ log, suspicion });
+  await queues.open();
+  const [queue] = queues.watching;
+  expect(await queue?.readOne()).toBe(true);
+  expect([queue?.isWatching, waiting.isEmpty, log.letters]).toEqual([false, true, [log.messages[0]?.toString()]]);
+  await queues.close();
+});
