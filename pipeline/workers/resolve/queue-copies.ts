@@ -52,19 +52,22 @@ export class QueueCopies {
   /** Copies the added lines to the queue's subject. Waits as long as the log refuses them. */
   copy(): Promise<void> {
     if (!this.isCopying) return Promise.resolve();
-    this.#run ??= this.#copyAll().finally(() => {
-      this.#run = undefined;
-    });
+    this.#run ??= this.#copyAll();
     return this.#run;
   }
 
   async #copyAll(): Promise<void> {
-    while (this.#lines.length > 0) {
-      const copies = this.#takeCopy();
-      const payload = Buffer.concat(copies.flatMap(({ line }) => [line, lineEnd]));
-      this.#published += 1;
-      await this.#publish(payload, `${this.#id}.${this.#published}`);
-      for (const { lines, onStored } of copies) for (let line = 0; line < lines; line += 1) onStored();
+    try {
+      while (this.#lines.length > 0) {
+        const copies = this.#takeCopy();
+        const payload = Buffer.concat(copies.flatMap(({ line }) => [line, lineEnd]));
+        this.#published += 1;
+        await this.#publish(payload, `${this.#id}.${this.#published}`);
+        for (const { lines, onStored } of copies) for (let line = 0; line < lines; line += 1) onStored();
+      }
+    } finally {
+      // In the same turn as the last check: lines that are added later need another run.
+      this.#run = undefined;
     }
   }
 
