@@ -2,6 +2,7 @@ import { accountQueueConsumer, ingestOfAccount } from '../../../shared/contracts
 import { deleteConsumer } from '../../../shared/nats/consume/consumers.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import type { ConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { openFrameReader } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
@@ -94,9 +95,9 @@ export class AccountQueue {
     return this.#copies.copy();
   }
 
-  /** Records how many messages that an earlier resolver copied to the queue's subject are still unread. */
-  noteUnread(messages: number): void {
-    this.#unread.inherit(messages);
+  /** Records which messages that an earlier resolver copied to the queue's subject are still unread. */
+  inherit({ waiting, unacknowledged, ackedSeq }: ConsumerProgress): void {
+    this.#unread.inherit(waiting + unacknowledged, ackedSeq);
   }
 
   /** Opens the queue's reader, which takes the consumer away from the previous reader. */

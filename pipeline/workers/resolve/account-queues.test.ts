@@ -300,12 +300,15 @@ test('account queues: a queue whose lines waited in memory is read on, even if n
   // The queue is read to its end; later lines wait in memory behind its own, so that it may not be read.
   await rig.read(10);
   expect(log.lines).toBe(9);
-  for (let batch = 0; batch < 3; batch += 1) {
+  for (let batch = 0; batch < 2; batch += 1) {
     rig.end(rig.begin());
     await nextRound();
   }
+  // The last line of the queue and three later ones are being written.
+  rig.begin();
+  await nextRound();
   expect(await queues.moveFlood(writes, publisher)).toBe(true);
-  expect([log.lines, waiting.bytesOf(account)]).toEqual([9 + 7, 0]);
+  expect([log.lines, queues.size]).toEqual([9 + 10, 1]);
   await vi.waitFor(() => expect(waiting.bytesOf(account)).toBeGreaterThan(0));
   await queues.close();
 });
@@ -319,4 +322,13 @@ test('account queues: a quarantined message at the end of a queue does not hold 
   expect(await queue?.readOne()).toBe(true);
   expect([queue?.isWatching, waiting.isEmpty, log.letters]).toEqual([false, true, [log.messages[0]?.toString()]]);
   await queues.close();
+});
+
+test('account queues: a queue of an earlier resolver whose messages are all acknowledged is removed with its messages', async () => {
+  const log = new QueueLog([linesOf(1), linesOf(1)], 2);
+  const { queues } = openRig({ log });
+  await queues.open();
+  queues.start();
+  await queues.close();
+  expect([log.purgedBefore, queues.size]).toEqual([[3], 0]);
 });

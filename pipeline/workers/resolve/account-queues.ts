@@ -98,9 +98,9 @@ export class AccountQueues {
     if (accounts.size === 0) return;
     for (const accountId of accounts) this.#queues.set(accountId, await this.#openQueue(accountId));
     // The server reports how many messages are unread only once the earlier reader is gone.
-    for (const { name, waiting, unacknowledged } of await listConsumerProgress(connection, streams.ingest)) {
+    for (const consumer of await listConsumerProgress(connection, streams.ingest)) {
       for (const [accountId, queue] of this.#queues) {
-        if (name === accountQueueConsumer(partition, accountId)) queue.noteUnread(waiting + unacknowledged);
+        if (consumer.name === accountQueueConsumer(partition, accountId)) queue.inherit(consumer);
       }
     }
   }

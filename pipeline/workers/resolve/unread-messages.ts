@@ -26,10 +26,11 @@ export class UnreadMessages {
     return this.#readSeq;
   }
 
-  /** Adds the number of messages that an earlier resolver copied. */
-  inherit(messages: number): void {
+  /** Adds the number of messages that an earlier resolver copied. All messages up to `readSeq` were read. */
+  inherit(messages: number, readSeq: number): void {
     this.#count += messages;
     this.#inherited += messages;
+    this.#readSeq = Math.max(this.#readSeq, readSeq);
   }
 
   copied(bytes: number): void {
