@@ -29,6 +29,8 @@ const ackPendingMax = 512;
 export type QueueTarget = {
   readonly waiting: WaitingEvents;
   beginTurn(frames: FramesAtWork | undefined): void;
+  /** Throws if another resolver owns the partition. */
+  confirm(): Promise<void>;
   /** Called after a read, and when the queue may be closed. */
   onNews(): void;
 };
@@ -188,5 +190,8 @@ export class AccountQueue {
     await this.#context.writer.publish({ subject: this.#subject, payload, msgId });
     this.#unread.copied(payload.length);
     this.#context.counts.queued_bytes += payload.length;
+    // The next owner of the partition lists the queues once, at its start: before frames of these lines are finished,
+    // this resolver must still be the owner.
+    await this.#target.confirm();
   }
 }

@@ -132,8 +132,7 @@ class QueueLog {
   }
 
   #deliver(): void {
-    const pull = this.#pull;
-    while (pull !== undefined && pull.left > 0 && this.#given < this.messages.length) {
+    for (let pull = this.#pull; pull !== undefined && this.#given < this.messages.length; pull = this.#pull) {
       const data = this.messages[this.#given];
       this.#given += 1;
       this.#delivered += 1;
@@ -186,9 +185,9 @@ function openRig({ log = new QueueLog(), suspicion = noSuspicion, confirm = asyn
   const waiting = new WaitingEvents({ eventsMax: 100, accountEventsMax: 4 });
   const unfinished = new UnfinishedFrames<LogMessage>();
   const failures: unknown[] = [];
-  const target = { beginTurn: () => undefined, onNews: () => undefined };
+  const target = { beginTurn: () => undefined, confirm, onNews: () => undefined };
   const onFailure = (error: unknown): void => void failures.push(error);
-  const queues = new AccountQueues({ context, waiting, unfinished, target, confirm, onFailure });
+  const queues = new AccountQueues({ context, waiting, unfinished, target, onFailure });
   const writes = { events: [] as readonly WaitingEvent[], accountsApart: new Set<string>() };
   const publisher = { published: Promise.resolve() };
   let seq = 0;
@@ -310,6 +309,21 @@ test('account queues: a queue whose lines waited in memory is read on, even if n
   expect(await queues.moveFlood(writes, publisher)).toBe(true);
   expect([log.lines, queues.size]).toEqual([9 + 10, 1]);
   await vi.waitFor(() => expect(waiting.bytesOf(account)).toBeGreaterThan(0));
+  await queues.close();
+});
+
+test('account queues: a frame is finished only once this resolver is known to have owned the partition when its lines were copied', async () => {
+  const confirmed = deferred();
+  const rig = openRig({ confirm: () => confirmed.promise.then(() => Promise.reject(new Error('taken over'))) });
+  const { queues, writes, publisher, unfinished, log } = rig;
+  await rig.read(3);
+  const moving = queues.moveFlood(writes, publisher);
+  await vi.waitFor(() => expect(log.lines).toBe(3));
+  await nextRound();
+  expect(unfinished.takeFinished()).toEqual([]);
+  confirmed.resolve();
+  await expect(moving).rejects.toThrow('taken over');
+  expect(unfinished.takeFinished()).toEqual([]);
   await queues.close();
 });
 

@@ -25,9 +25,7 @@ export type AccountQueuesOptions = {
   readonly waiting: WaitingEvents;
   /** The partition's own frames. */
   readonly unfinished: UnfinishedFrames<LogMessage>;
-  readonly target: Pick<QueueTarget, 'beginTurn' | 'onNews'>;
-  /** Throws if another resolver owns the partition. */
-  confirm(): Promise<void>;
+  readonly target: Omit<QueueTarget, 'waiting'>;
   /** Called when a queue cannot be read any more. */
   onFailure(error: unknown): void;
 };
@@ -135,8 +133,6 @@ export class AccountQueues {
     const copies = [...this.#queues.values()].filter(({ isCopying }) => isCopying).map((queue) => queue.copy());
     if (copies.length === 0) return false;
     await Promise.all(copies);
-    // The next owner of the partition lists the queues once, at its start: this resolver must still be the owner.
-    await this.#options.confirm();
     return true;
   }
 

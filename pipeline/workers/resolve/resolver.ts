@@ -176,8 +176,11 @@ class Resolver {
       context,
       waiting,
       unfinished,
-      target: { beginTurn: (frames) => parts.beginTurnOf(queues, frames), onNews: () => this.#news.ring() },
-      confirm: () => reader.confirm(),
+      target: {
+        beginTurn: (frames) => parts.beginTurnOf(queues, frames),
+        confirm: () => reader.confirm(),
+        onNews: () => this.#news.ring(),
+      },
       onFailure,
     });
     this.#waiting = waiting;
