@@ -1,9 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
+import { holdForErasure } from '../../shared/visitors/erasure-lock.ts';
+import { insertErasures } from '../../shared/visitors/erasures.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
 import type { VisitorOutcome, VisitorStore } from '../../shared/visitors/visitor-store.ts';
@@ -49,6 +51,16 @@ async function touch(claim: Partial<VisitorClaim>, { accountId, at }: Received =
 
 const listOf = async (query = ''): Promise<readonly { readonly id: string; readonly kind: string | null }[]> =>
   (await client.get(`/suppressions${query}`)).body.entities;
+
+/** Whether another transaction waits for an advisory lock of this one. */
+async function waitsForLock(holder: PoolClient): Promise<boolean> {
+  const { rows } = await holder.query<{ waits: boolean }>(
+    `select exists (
+      select from pg_locks where locktype = 'advisory' and not granted and pg_backend_pid() = any(pg_blocking_pids(pid))
+    ) as waits`,
+  );
+  return rows[0]?.waits === true;
+}
 
 /** Waits for the next millisecond, so that an event received afterwards is later than everything before. */
 async function nextMillisecond(): Promise<void> {
@@ -155,6 +167,34 @@ test('suppressions: an identifier that a resolver is storing for a visitor at th
   expect(await listOf('?email=ann@example.com')).toEqual([]);
   expect(await touch({ emails: ['ann@example.com'] }, { at: before })).toBe('resolved');
   expect(await touch({ emails: ['bob@example.com'] })).toBe('erased');
+});
+
+test('suppressions: if the visitor of a skipped identifier is erased at that moment, its earlier events are still dropped', async () => {
+  const account = client.accountId;
+  const before = Date.now();
+  const [writer, eraser] = [await pool.connect(), await pool.connect()];
+  try {
+    await writer.query('begin');
+    await writer.query(`insert into visitors (account_id, id) values ($1, 'u1')`, [account]);
+    await writer.query(`insert into visitor_identities values ($1, 'email', 'ann@example.com', 'u1')`, [account]);
+    const suppressing = client.post('/suppressions', { emails: ['ann@example.com'] });
+    await expect.poll(() => listOf()).toHaveLength(1);
+    // An erasure that has taken its lock, and commits after the writer.
+    await eraser.query('begin');
+    await holdForErasure(eraser, account);
+    await writer.query('commit');
+    await expect.poll(() => waitsForLock(eraser)).toBe(true);
+    const identifiers = [{ kind: 'email', value: 'ann@example.com' }] as const;
+    await insertErasures(eraser, { accountId: account, atMs: Date.now(), suppression: undefined }, identifiers);
+    await eraser.query(`delete from visitors where account_id = $1 and id = 'u1'`, [account]);
+    await eraser.query(`delete from visitor_identities where account_id = $1 and visitor_id = 'u1'`, [account]);
+    await eraser.query('commit');
+    expect((await suppressing).body).toMatchObject({ created: 1, skipped: [] });
+  } finally {
+    writer.release();
+    eraser.release();
+  }
+  expect(await touch({ emails: ['ann@example.com'] }, { at: before })).toBe('erased');
 });
 
 test('suppressions: a resolver that read the erasures before a suppression does not write the suppressed identifier', async () => {

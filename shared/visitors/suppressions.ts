@@ -53,8 +53,13 @@ export async function suppressIdentifiers(
   const { created, existing, owned } = await inTransaction(pool, (client) => suppressFree(client, request, options));
   if (created.length === 0) return { created: 0, existing, owned };
   await waitForWriters(pool);
-  const taken = await selectOwned(pool, accountId, created);
-  if (taken.length > 0) await restore(pool, accountId, taken);
+  const taken = await inTransaction(pool, async (client) => {
+    // Without the lock, an erasure between the two statements would lose its tombstone.
+    await holdForErasure(client, accountId);
+    const found = await selectOwned(client, accountId, created);
+    if (found.length > 0) await restore(client, accountId, found);
+    return found;
+  });
   return { created: created.length - taken.length, existing, owned: [...owned, ...taken] };
 }
 
@@ -174,8 +179,8 @@ async function selectWriters(db: Queryable): Promise<readonly string[]> {
 }
 
 /** Removes the suppression of identifiers. */
-async function restore(pool: Pool, accountId: string, identifiers: readonly Known[]): Promise<void> {
-  await pool.query(
+async function restore(db: Queryable, accountId: string, identifiers: readonly Known[]): Promise<void> {
+  await db.query(
     `with known as (
         select erasure_hash($1::uuid, k.kind, k.value) as hash, k.erased_at
         from unnest($2::text[], $3::text[], $4::timestamptz[]) as k (kind, value, erased_at)
