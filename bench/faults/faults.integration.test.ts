@@ -19,7 +19,7 @@ const pipelineKilled = defineFault({
   harms: ['pipelines'],
   async run({ stack, pick }) {
     for (const { pid } of [...stack.log, stack.postgres, ...servicesOf(stack)]) pids.add(pid);
-    kill(pick(stack.pipelines));
+    await kill(pick(stack.pipelines));
   },
   async check({ stack, pick }) {
     pids.add(pick(stack.pipelines).pid);

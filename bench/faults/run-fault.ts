@@ -160,7 +160,8 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
     const missing = countLost(evidence());
     if (missing > 0) {
       say(`${missing} events did not arrive: restarting every process to see whether they are stored`);
-      kill(...stack.log, stack.postgres, ...servicesOf(stack));
+      // The fault may have left a process down for good, such as a primary that failed over.
+      await kill(...[...stack.log, stack.postgres, ...servicesOf(stack)].filter(({ pid }) => pid !== 0));
       await drain(evidence);
     }
     return {

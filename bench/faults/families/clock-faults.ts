@@ -18,7 +18,7 @@ export const clockBackNatsKilled = defineFault({
   ...words,
   async run({ stack, pick }) {
     await stack.setClocks(-hourMs);
-    kill(pick(stack.log));
+    await kill(pick(stack.log));
   },
 });
 
@@ -28,8 +28,11 @@ export const clockForwardAndBack = defineFault({
   ...words,
   async run({ stack, pick }) {
     await stack.setClocks(hourMs);
-    kill(pick(stack.log));
-    await sleep(heldMs);
-    await stack.setClocks(0);
+    try {
+      await kill(pick(stack.log));
+      await sleep(heldMs);
+    } finally {
+      await stack.setClocks(0);
+    }
   },
 });

@@ -1,6 +1,6 @@
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { sleep, waitUntil } from '../../machine/wait-until.ts';
-import { kill, startedAgain } from '../stack/actions.ts';
+import { kill, untilRunning } from '../stack/actions.ts';
 import { findStreamLeader, rolesIn } from '../stack/cluster-roles.ts';
 import { defineFault } from './fault.ts';
 
@@ -21,7 +21,7 @@ export const clusterFollowerKilled = defineFault({
   nodes,
   async run({ stack }) {
     const { followers } = await rolesIn(stack.log);
-    kill(...followers.slice(0, 1));
+    await kill(...followers.slice(0, 1));
   },
 });
 
@@ -34,7 +34,7 @@ export const clusterLeaderKilled = defineFault({
   nodes,
   async run({ stack }) {
     const { leader } = await rolesIn(stack.log);
-    kill(leader);
+    await kill(leader);
   },
 });
 
@@ -67,14 +67,14 @@ export const clusterQuorumLost = defineFault({
   nodes,
   async run({ stack, say }) {
     const { leader, followers } = await rolesIn(stack.log);
-    const starts = followers.map((follower) => follower.starts);
+    await untilRunning(...stack.log);
     for (const node of stack.log) node.hold();
     try {
-      kill(...followers);
+      await kill(...followers);
       await sleep(withoutQuorumMs);
-      kill(leader);
+      await kill(leader);
       for (const follower of followers) follower.release();
-      await Promise.all(followers.map((follower, index) => startedAgain(follower, starts[index] ?? 0)));
+      await untilRunning(...followers);
       await waitUntil('the followers to lead', electionDeadlineMs, async () => {
         const leaders = [streams.ingest, streams.events].map((stream) => findStreamLeader(followers, stream));
         return (await Promise.all(leaders)).includes(undefined) ? 'a stream has no leader' : undefined;
@@ -94,6 +94,6 @@ export const clusterAllKilled = defineFault({
   harms,
   nodes,
   async run({ stack }) {
-    kill(...stack.log);
+    await kill(...stack.log);
   },
 });

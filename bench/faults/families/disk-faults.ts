@@ -1,5 +1,5 @@
 import { sleep } from '../../machine/wait-until.ts';
-import { kill, onceStill, startedAgain, takeDown } from '../stack/actions.ts';
+import { kill, onceStill, takeDown, untilRunning } from '../stack/actions.ts';
 import { slowSyncs } from '../stack/slow-syncs.ts';
 import { servicesOf } from '../stack/stack.ts';
 import { defineFault } from './fault.ts';
@@ -52,10 +52,9 @@ export const diskFullRestart = defineFault({
   env: smallStreams,
   async run({ stack, pick, disk }) {
     const node = pick(stack.log);
-    const { starts } = node;
     await disk.memory.fill();
-    kill(node);
-    await startedAgain(node, starts);
+    await kill(node);
+    await untilRunning(node);
     await sleep(fullMs);
     await disk.memory.free();
   },
@@ -72,7 +71,6 @@ export const diskReadOnly = defineFault({
   env: smallStreams,
   async run({ stack, pick, disk }) {
     const node = pick(stack.log);
-    const { starts } = node;
     // A sync in flight at this moment might succeed although its data is lost; that would be a fault of the kernel.
     await onceStill([node], () => disk.block.makeReadOnly());
     await node.signalFamily('SIGCONT');
@@ -80,7 +78,7 @@ export const diskReadOnly = defineFault({
     await takeDown(node);
     await disk.block.startAgain();
     node.release();
-    await startedAgain(node, starts);
+    await untilRunning(node);
   },
 });
 
@@ -96,12 +94,11 @@ export const powerCut = defineFault({
   env: smallStreams,
   async run({ stack, disk }) {
     const parts = [...stack.log, stack.postgres, ...servicesOf(stack)];
-    const starts = parts.map((part) => part.starts);
     await onceStill(stack.log, () => disk.block.cutPower());
     await takeDown(...parts);
     await disk.block.startAgain();
     for (const part of parts) part.release();
-    await Promise.all(parts.map((part, index) => startedAgain(part, starts[index] ?? 0)));
+    await untilRunning(...parts);
   },
 });
 
@@ -113,7 +110,9 @@ export const diskSlow = defineFault({
   harms,
   needs: { root: true, programs: ['strace'] },
   async run({ stack, pick }) {
-    const fast = await slowSyncs(pick(stack.log).pid, syncMs);
+    const node = pick(stack.log);
+    await untilRunning(node);
+    const fast = await slowSyncs(node.pid, syncMs);
     await sleep(slowForMs);
     await fast();
   },

@@ -2,7 +2,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { startedAgain, takeDown } from '../stack/actions.ts';
+import { takeDown, untilRunning } from '../stack/actions.ts';
 import { streamsFolder } from '../stack/stack-parts.ts';
 import type { FaultStack } from '../stack/stack.ts';
 import { servicesOf } from '../stack/stack.ts';
@@ -30,14 +30,13 @@ const damaged = ({ name, about, harm }: Damage): Fault =>
     destroys: true,
     async run(context) {
       const node = context.pick(context.stack.log);
-      const { starts } = node;
       await takeDown(node);
       for (const stream of [streams.events, streams.ingest]) {
         await harmNewestBlock(join(streamsFolder(node.storeDir), logAccount, 'streams', stream, 'msgs'), harm);
       }
       context.mayMissUntilNow();
       node.release();
-      await startedAgain(node, starts);
+      await untilRunning(node);
     },
     async check({ stack }) {
       return (await findAlarm(stack)) === undefined ? 'no service reports that the log lost messages' : undefined;

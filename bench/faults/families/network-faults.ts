@@ -45,11 +45,14 @@ export const nameServerGone = defineFault({
   hasNames: true,
   async run({ stack, pick }) {
     await stack.setNames('gone');
-    stack.steady.disconnect();
-    stack.troubled.disconnect();
-    kill(stack.postgres);
-    await keepAway(pick(stack.log), awayMs);
-    await sleep(namesGoneMs - awayMs);
-    await stack.setNames('known');
+    try {
+      stack.steady.disconnect();
+      stack.troubled.disconnect();
+      await kill(stack.postgres);
+      await keepAway(pick(stack.log), awayMs);
+      await sleep(namesGoneMs - awayMs);
+    } finally {
+      await stack.setNames('known');
+    }
   },
 });

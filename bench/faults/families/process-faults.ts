@@ -76,7 +76,7 @@ const killed = ({ name, title, harms, partsOf, gone, shows, does }: Process): Fa
     does,
     harms: [harms],
     async run({ stack, pick }) {
-      kill(pick(partsOf(stack)));
+      await kill(pick(partsOf(stack)));
     },
   });
 
@@ -135,7 +135,7 @@ export const allKilled = defineFault({
   about: 'every process gets SIGKILL at once',
   ...all,
   async run({ stack }) {
-    kill(...everything(stack));
+    await kill(...everything(stack));
   },
 });
 

@@ -10,7 +10,7 @@ export const pipelineKilledSlow = defineFault({
   does: 'The data needs no repair. A smaller `DISPATCH_CONCURRENCY` means fewer repetitions.',
   ...slow,
   async run({ stack, pick }) {
-    kill(pick(stack.pipelines));
+    await kill(pick(stack.pipelines));
   },
 });
 

@@ -15,7 +15,7 @@ export const twoPipelinesOneKilled = defineFault({
   harms: ['pipelines'],
   pipelines: 2,
   async run({ stack, pick }) {
-    kill(pick(stack.pipelines));
+    await kill(pick(stack.pipelines));
   },
 });
 

@@ -2,18 +2,34 @@ import { sleep, waitUntil } from '../../machine/wait-until.ts';
 import type { Part } from './part.ts';
 import type { ServicePart } from './stack-parts.ts';
 
-const readyDeadlineMs = 60_000;
+const deadlineMs = 60_000;
 
 /** How long parts stay stopped, in ms. */
 export const pauseMs = 20_000;
 
-/** Sends SIGKILL to all processes of the parts at the same moment. */
-export function kill(...parts: readonly Part[]): void {
-  for (const part of parts) part.signal('SIGKILL');
+/** Waits until all parts have a process at the same moment; throws after a minute. */
+export async function untilRunning(...parts: readonly Part[]): Promise<void> {
+  await waitUntil('every process to run', deadlineMs, () => Promise.resolve(parts.find(({ pid }) => pid === 0)?.name));
+}
+
+/** Sends a signal to all processes of the parts at the same moment, and waits for their exit. */
+async function end(parts: readonly Part[], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  const pids = parts.map(({ pid }) => pid);
+  for (const part of parts) part.signal(signal);
+  await waitUntil(`the exit after ${signal}`, deadlineMs, () =>
+    Promise.resolve(parts.find(({ pid }, index) => pid === pids[index])?.name),
+  );
+}
+
+/** Sends SIGKILL to all processes of the parts at the same moment, once all of them run, and waits for their exit. */
+export async function kill(...parts: readonly Part[]): Promise<void> {
+  await untilRunning(...parts);
+  await end(parts, 'SIGKILL');
 }
 
 /** Stops a process (SIGSTOP) and continues it after a while. */
 export async function pause(part: Part, ms = pauseMs): Promise<void> {
+  await untilRunning(part);
   await part.signalFamily('SIGSTOP');
   try {
     await sleep(ms);
@@ -34,50 +50,40 @@ export async function onceStill(parts: readonly Part[], work: () => Promise<void
 
 /** Sends SIGKILL to the parts, and again as soon as every part runs again. */
 export async function killTwice(...parts: readonly Part[]): Promise<void> {
-  const starts = parts.map((part) => part.starts);
-  kill(...parts);
-  await Promise.all(parts.map((part, index) => startedAgain(part, starts[index] ?? 0)));
-  kill(...parts);
+  await kill(...parts);
+  await kill(...parts);
 }
 
 /** Sends SIGKILL to a part and prevents its restart for `ms`. */
 export async function keepAway(part: Part, ms: number): Promise<void> {
-  const { starts } = part;
+  await untilRunning(part);
   part.hold();
   try {
-    kill(part);
+    await end([part], 'SIGKILL');
     await sleep(ms);
   } finally {
     part.release();
   }
-  await startedAgain(part, starts);
+  await untilRunning(part);
 }
 
-/** Kills parts with SIGKILL and waits for their exit; they start again once released. */
+/** Kills those of the parts that run with SIGKILL, and waits for their exit; they start again once released. */
 export async function takeDown(...parts: readonly Part[]): Promise<void> {
   for (const part of parts) part.hold();
-  kill(...parts);
-  // `pid` is 0 once the exit event has arrived.
-  while (parts.some(({ pid }) => pid !== 0)) await sleep(10);
+  await end(
+    parts.filter(({ pid }) => pid !== 0),
+    'SIGKILL',
+  );
 }
 
 /** Sends SIGTERM to services one after the other, each after the previous one is ready again. */
 export async function restartInTurn(services: readonly ServicePart[]): Promise<void> {
   for (const service of services) {
-    const { starts } = service;
-    service.signal('SIGTERM');
-    await startedAgain(service, starts);
-    await waitUntil(`${service.name} to be ready again`, readyDeadlineMs, async () =>
+    await untilRunning(service);
+    await end([service], 'SIGTERM');
+    await untilRunning(service);
+    await waitUntil(`${service.name} to be ready again`, deadlineMs, async () =>
       (await service.isReady()) ? undefined : 'it is not',
     );
-  }
-}
-
-/** Waits until a killed part runs again; throws after a minute. */
-export async function startedAgain(part: Part, startsBefore: number): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (part.starts <= startsBefore || part.pid === 0) {
-    if (performance.now() > deadline) throw new Error(`${part.name} was not started again within a minute`);
-    await sleep(20);
   }
 }

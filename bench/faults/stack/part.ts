@@ -9,9 +9,9 @@ export type Part = {
   readonly pid: number;
   /** Number of processes started so far. */
   readonly starts: number;
-  /** Sends a signal to the process; does nothing while no process runs. */
+  /** Sends a signal to the process; throws while no process runs. */
   signal(signal: NodeJS.Signals): void;
-  /** Sends a signal to the process and to its child processes. */
+  /** Sends a signal to the process and to its child processes; throws while no process runs. */
   signalFamily(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Prevents restarts until `release`. */
   hold(): void;
@@ -48,8 +48,9 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
     },
   });
   const signal = (which: NodeJS.Signals): void => {
+    if (pid === 0) throw new Error(`${name} has no process that could get ${which}`);
     // The process is not reaped before its exit event, so no other process has its id yet.
-    if (pid !== 0) process.kill(pid, which);
+    process.kill(pid, which);
   };
   const signalFamily = async (which: 'SIGSTOP' | 'SIGCONT'): Promise<void> => {
     const children = await childrenOf(pid);
@@ -84,8 +85,8 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
     async stop() {
       stopping.abort();
       release();
-      // A stopped process does not receive SIGTERM.
-      await signalFamily('SIGCONT');
+      // A stopped process does not receive SIGTERM. There may be no process.
+      await signalFamily('SIGCONT').catch(() => undefined);
       await kept.stop();
     },
   };
