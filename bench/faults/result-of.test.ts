@@ -37,7 +37,7 @@ function ran(troubled: Partial<Delivered>, own: Partial<Verdict> = {}, run: Part
   };
   return {
     kind: 'ran',
-    run: { verdict, faultMs: 1, drainMs: 2, stuck: 0, peakMemoryBytes: 3, problem: undefined, ...run },
+    run: { verdict, faultMs: 1, drainMs: 2, stuck: 0, peakMemoryBytes: 3, problem: undefined, remarks: [], ...run },
   };
 }
 
@@ -90,6 +90,13 @@ test('fault results: the row shows the worse of two destinations', () => {
   const { rows, measured } = resultOf([{ name: 'one', outcome }], options);
   expect(rows[0]?.figures).toMatchObject({ delivered: { value: 90 }, lost: { value: 10 } });
   expect(measured).toMatchObject({ lost: 10, broken: 1 });
+});
+
+test('fault results: the row says what a run did not do or check, which breaks no promise', () => {
+  const outcome = ran({}, {}, { remarks: ['no rollback: log format', 'withheld events not checked'] });
+  expect(faultsOf(outcome)).toEqual([]);
+  const { rows } = resultOf([{ name: 'one', outcome }], options);
+  expect(rows[0]?.note).toBe('no rollback: log format; withheld events not checked');
 });
 
 test('fault results: a fault that could not be run is broken, a fault that was skipped is not measured', () => {

@@ -147,10 +147,11 @@ export function rowOf(name: string, outcome: FaultOutcome): ResultRow {
   };
 }
 
-function remarksOn({ verdict }: FaultRun): readonly string[] {
+function remarksOn({ verdict, remarks }: FaultRun): readonly string[] {
   const destroyed = worstOf(verdict, 'destroyed');
   const refused = Object.entries(verdict.refused).map(([kind, count]) => `${count} × ${kind}`);
   return [
+    ...remarks,
     ...(destroyed === 0 ? [] : [`${destroyed} destroyed with the log, as expected`]),
     ...(refused.length === 0 ? [] : [`refused: ${refused.join(', ')}`]),
   ];

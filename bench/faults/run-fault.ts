@@ -36,6 +36,8 @@ export type FaultRun = {
   readonly peakMemoryBytes: number;
   /** Problem that the fault's own check or the check of withheld events found. */
   readonly problem: string | undefined;
+  /** What this run did not do or check, although the fault's description says so. */
+  readonly remarks: readonly string[];
 };
 
 export type FaultOutcome =
@@ -112,7 +114,9 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   const { url, steady, troubled } = stack;
   const destinations = [steady, troubled];
   for (const each of destinations) each.behave({ kind: 'take', afterMs: fault.answerAfterMs ?? 0 });
+  const remarks: string[] = [];
   // An earlier version does not guarantee that withheld events stay undelivered.
+  if (fault.beginsWithPrevious === true) remarks.push('withheld events not checked');
   const withheld = fault.beginsWithPrevious === true ? undefined : await createWithheld(stack, visitors + 1);
   const load = startLoad({ url, token: () => stack.token, visitors, ratePerS, seed });
   const memory = watchMemory(stack);
@@ -126,6 +130,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
     mayMissUntilNow() {
       mayMissUntilMs = performance.now();
     },
+    remark: (text) => void remarks.push(text),
   };
   try {
     await sleep(seconds * 1_000 * beforeShare);
@@ -171,6 +176,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
       stuck: missing - countLost(evidence()),
       peakMemoryBytes: await memory.stop(),
       problem,
+      remarks,
     };
   } finally {
     await load.stop();

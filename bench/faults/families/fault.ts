@@ -14,6 +14,8 @@ export type FaultContext = {
   pick<Kind>(parts: readonly Kind[]): Kind;
   /** Marks events acknowledged before this call as possibly destroyed; later ones must arrive. */
   mayMissUntilNow(): void;
+  /** Adds a remark to the result: something that this run did not do. */
+  remark(text: string): void;
   /** The disk that the fault requires. */
   readonly disk: FaultDisks;
   /** Folder of the other checkout, for a fault that needs one; otherwise empty. */

@@ -19,7 +19,7 @@ const besideOlder = { RESOLVER_VISITORS_ONCE: 'false', RESOLVER_COMPRESSION: 'of
 export const upgradedAndBack = defineFault({
   name: 'upgraded-and-back',
   about:
-    'a stack of another version (--previous), in which events wait for a retry and others are dead letters, is upgraded to this one, service by service under load and in the runbook’s order, then rolled back and upgraded again',
+    'a stack of another version (--previous), in which events wait for a retry and others are dead letters, is upgraded to this one, service by service under load and in the runbook’s order, then rolled back, if the other version reads this one’s log, and upgraded again',
   sees: 'As a rolling restart. `sluice_build_info` and `/livez` show the version of each process.',
   does: 'Run `npm run upgrade-check` first, and follow the order of [start-stop-upgrade.md](start-stop-upgrade.md).',
   harms: ['gateways', 'pipelines', 'control-plane', 'destination'],
@@ -27,13 +27,13 @@ export const upgradedAndBack = defineFault({
   beginsWithPrevious: true,
   gateways: 2,
   pipelines: 2,
-  async run({ stack, previous, say }) {
+  async run({ stack, previous, say, remark }) {
     const services = servicesOf(stack);
     // The runbook upgrades control planes first and gateways last, and rolls back in the reverse order.
     const forward = services.toReversed();
     const canGoBack = previous !== undefined && (await logFormatOf(previous)) >= logFormat;
-    if (!canGoBack)
-      say('the other version reads an older format of the log and refuses to start on this log: no rollback');
+    // The other version refuses to start on a log with a newer format than its own.
+    if (!canGoBack) remark('no rollback: log format');
     const refusing = await startFaultDestination('refusing');
     try {
       const { id, from } = await refuse(stack, refusing);
