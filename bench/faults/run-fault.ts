@@ -108,6 +108,7 @@ const askedFor = (disks: Partial<FaultDisks>): FaultDisks => ({
 
 type Within = Surroundings & { readonly disks: Partial<FaultDisks> };
 
+// Large: one run of a fault from start to end.
 async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, within: Within): Promise<FaultRun> {
   const { say, disks } = within;
   const { seconds, ratePerS, seed } = options;
