@@ -14,13 +14,16 @@ test('load recorder: windows have the rate and percentiles of their own second',
   recorder.closeWindow(1_000);
   for (let i = 0; i < 30; i += 1) recorder.record(503, 50);
   recorder.closeWindow(2_000);
-  expect(recorder.windows.map(({ atS, perSecond }) => [atS, perSecond])).toEqual([
-    [1, 10],
-    [2, 30],
+  recorder.record(200, 5);
+  recorder.closeWindow(3_000);
+  expect(recorder.windows.map(({ atS, perSecond, acceptedPerS }) => [atS, perSecond, acceptedPerS])).toEqual([
+    [1, 10, 10],
+    [2, 30, 0],
+    [3, 1, 1],
   ]);
   expect(recorder.windows[0]?.max).toBeCloseTo(5, 1);
   expect(recorder.windows[1]?.p50).toBeCloseTo(50, 0);
-  expect(Object.fromEntries(recorder.byStatus)).toEqual({ 200: 10, 503: 30 });
+  expect(Object.fromEntries(recorder.byStatus)).toEqual({ 200: 11, 503: 30 });
 });
 
 test('load recorder: an incomplete second makes no window', () => {

@@ -10,8 +10,12 @@ export type Percentiles = {
   readonly max: number;
 };
 
-/** One second of a measurement. */
-export type LoadWindow = Percentiles & { readonly atS: number; readonly perSecond: number };
+/** One second of a measurement: responses per second, and those with status 200. */
+export type LoadWindow = Percentiles & {
+  readonly atS: number;
+  readonly perSecond: number;
+  readonly acceptedPerS: number;
+};
 
 const none = Number.NaN;
 /** Percentiles without any latency: NaN, because zero would look fast. */
@@ -60,6 +64,7 @@ export class LoadRecorder {
   readonly #window = createLatencies();
   #answers = 0;
   #windowAnswers = 0;
+  #windowAccepted = 0;
   readonly #startedMs: number;
   #windowStartedMs: number;
 
@@ -75,6 +80,7 @@ export class LoadRecorder {
   record(status: number, latencyMs: number): void {
     this.#answers += 1;
     this.#windowAnswers += 1;
+    if (status === 200) this.#windowAccepted += 1;
     recordMs(this.#window, latencyMs);
     this.recordLate(status, latencyMs);
   }
@@ -97,11 +103,13 @@ export class LoadRecorder {
     const window = {
       atS: (nowMs - this.#startedMs) / 1000,
       perSecond: this.#windowAnswers / seconds,
+      acceptedPerS: this.#windowAccepted / seconds,
       ...percentilesOf(this.#window),
     };
     this.windows.push(window);
     this.#window.reset();
     this.#windowAnswers = 0;
+    this.#windowAccepted = 0;
     this.#windowStartedMs = nowMs;
     return window;
   }

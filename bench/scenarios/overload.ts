@@ -91,7 +91,7 @@ function rowOf({ name }: Arm, found: readonly Paced[]): ResultRow {
       'delivered of taken': plainFigure(
         'ratio',
         'more',
-        found.map((paced) => paced.deliveredPerS / takenPerS(paced)),
+        found.map(({ deliveredShare }) => deliveredShare),
       ),
       p50: latency('p50'),
       p99: latency('p99'),

@@ -59,7 +59,7 @@ export const soak: Scenario = {
       const memory = await sampler.stop();
       assertAllAccepted('soak', run.load);
       const growth = memoryGrowth(memory.slice(0, 2));
-      const keptUp = run.deliveredPerS / run.load.answersPerS;
+      const keptUp = run.deliveredShare;
       return {
         settings: { minutes, ratePerS, loadShare, connections, syncInterval: 'always' },
         rows: [

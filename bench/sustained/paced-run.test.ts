@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import { noPercentiles } from '../load/load-recorder.ts';
-import { backlogOf, guessSustained } from './paced-run.ts';
+import { backlogOf, deliveredShareOf, guessSustained } from './paced-run.ts';
 
-const window = (atS: number, perSecond: number) => ({ ...noPercentiles, atS, perSecond });
+const window = (atS: number, acceptedPerS: number, perSecond = acceptedPerS) => ({
+  ...noPercentiles,
+  atS,
+  perSecond,
+  acceptedPerS,
+});
 /** 50 requests accepted in the warm-up, then 100 in the first second and 200 in the second. */
 const load = { acceptedInAll: 350, byStatus: { 200: 300 }, windows: [window(1, 100), window(2, 200)] };
 
@@ -32,6 +37,27 @@ test('backlog: counts events instead of requests, and is never negative', () => 
     [1.5, 0],
     [9, 100],
   ]);
+});
+
+test('backlog and delivered share: refused requests are not accepted events', () => {
+  const refusing = { ...load, windows: [window(1, 100, 900), window(2, 200, 900)] };
+  expect(backlogOf([[2, 300]], refusing, 1)).toEqual([[2, 50]]);
+  expect(deliveredShareOf([[2, 175]], refusing, 1)).toBe(0.5);
+});
+
+test('delivered share: counts the events of the warm-up on both sides, so a backlog worked off does not exceed 1', () => {
+  expect(
+    deliveredShareOf(
+      [
+        [1, 150],
+        [2, 350],
+      ],
+      load,
+      1,
+    ),
+  ).toBe(1);
+  expect(deliveredShareOf([[1, 1_200]], load, 10)).toBe(0.8);
+  expect(deliveredShareOf([], load, 1)).toBeNaN();
 });
 
 test('guess: is the delivered rate, or a fraction of the accepted rate if accepting events starved the deliveries', () => {

@@ -37,6 +37,8 @@ export type PacedOptions = WarmUp & {
 export type Paced = {
   readonly load: LoadResult;
   readonly deliveredPerS: number;
+  /** Fraction of the events accepted until the last window, including the warm-up's, that were delivered by then. */
+  readonly deliveredShare: number;
   /** Deliveries per second, window by window. */
   readonly readings: readonly number[];
   /** Latencies from the due time at the gateway to the arrival at the sink. */
@@ -115,6 +117,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   return {
     load,
     deliveredPerS: meanOf(readings),
+    deliveredShare: deliveredShareOf(delivered, load, eventsPerRequest),
     readings,
     arrived,
     gc,
@@ -150,13 +153,19 @@ export function backlogOf(
   });
 }
 
+/** Deliveries as a fraction of those due for accepted events, at the last count; parameters as for `backlogOf`. */
+export function deliveredShareOf(...[delivered, load, eventsPerRequest]: Parameters<typeof backlogOf>): number {
+  const [atS, events] = delivered.at(-1) ?? [0, Number.NaN];
+  return events / (valueAt(acceptedOver(load), atS) * eventsPerRequest);
+}
+
 /** Number of requests accepted so far, including the warm-up's, at the end of each window. */
 function acceptedOver({ windows, acceptedInAll, byStatus }: Parameters<typeof backlogOf>[1]): Point[] {
   let accepted = acceptedInAll - (byStatus['200'] ?? 0);
   const points: Point[] = [[0, accepted]];
   let lastS = 0;
-  for (const { atS, perSecond } of windows) {
-    accepted += perSecond * (atS - lastS);
+  for (const { atS, acceptedPerS } of windows) {
+    accepted += acceptedPerS * (atS - lastS);
     lastS = atS;
     points.push([atS, accepted]);
   }
