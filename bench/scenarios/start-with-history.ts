@@ -1,9 +1,10 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { eventsOfAccount, eventsSubject } from '../../shared/contracts/subjects.ts';
 import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
-import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { readStreamState, readSubjects } from '../../shared/nats/streams/stream-progress.ts';
 import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { defaultsOf } from '../../shared/runtime/env.ts';
@@ -147,15 +148,20 @@ async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptio
   await fillIngest({ ...options, events: fillEvents, from: fill * fillEvents });
   const connection = await connectLog({ url: log.url, name: 'bench' });
   try {
-    const { messages } = await readStreamState(connection, streams.events);
+    const framesOfEach = async (): Promise<readonly number[]> => {
+      const { messages } = await readSubjects(connection, streams.events, eventsOfAccount(benchAccountId));
+      return Array.from({ length: partitions }, (_, index) => messages.get(eventsSubject(benchAccountId, index)) ?? 0);
+    };
+    const before = await framesOfEach();
     const logCpuBeforeMs = await processCpuMs(log.pid);
     const startedMs = performance.now();
     const starting = startPipeline(stage, log.url, databaseUrl, { env });
     let firstMs: number | undefined;
     await waitUntil('a frame of every partition', resolvedDeadlineMs, async () => {
-      const now = (await readStreamState(connection, streams.events)).messages;
-      if (now > messages) firstMs ??= performance.now();
-      return now >= messages + partitions ? undefined : `${now - messages} of ${partitions}`;
+      const now = await framesOfEach();
+      const resolving = now.filter((frames, index) => frames > (before[index] ?? 0)).length;
+      if (resolving > 0) firstMs ??= performance.now();
+      return resolving === partitions ? undefined : `${resolving} of ${partitions}`;
     });
     const resolvingMs = performance.now();
     const pipeline = await starting;
