@@ -1,4 +1,9 @@
 import { request } from 'undici';
+import { retriesOfDestination, retrySubject } from '../../../shared/contracts/subjects.ts';
+import { settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { sleep, waitUntil } from '../../machine/wait-until.ts';
 import type { Erasure, Evidence, Stop, Withdrawal } from '../judge/judge.ts';
 import { startFaultDestination } from './destination.ts';
@@ -22,8 +27,9 @@ export type Withheld = {
    */
   during(isOver: () => boolean): Promise<void>;
   /**
-   * Waits for the events of a visitor that was neither erased nor withdrew consent, which also waited for a retry.
-   * Returns a problem if they do not arrive.
+   * Waits until the recovered destinations have the events of a visitor that was neither erased nor withdrew consent,
+   * which also waited for a retry, and until nothing waits for the stopped one. Returns a problem if that takes too
+   * long: withheld events that were never retried show nothing.
    */
   finish(): Promise<string | undefined>;
   evidence(): Required<Pick<Evidence, 'stops' | 'erasures' | 'withdrawals' | 'others'>>;
@@ -129,13 +135,18 @@ async function prepare(
     },
     async finish() {
       const numbers = Array.from({ length: events }, (_, index) => index + 1);
-      const missing = (): number => numbers.filter((number) => !isThere(waiting, kept, number)).length;
-      const deadline = performance.now() + answerDeadlineMs;
-      while (missing() > 0 && performance.now() < deadline) await sleep(repeatEveryMs);
-      const lost = missing();
-      return lost === 0
-        ? undefined
-        : `${lost} events of a visitor who withdrew nothing did not reach the recovered destination`;
+      const look = async (): Promise<string | undefined> => {
+        for (const each of [waiting, late, consented]) {
+          const lost = numbers.filter((number) => !isThere(each, kept, number)).length;
+          if (lost > 0) return `${lost} events of a visitor who withdrew nothing did not reach '${each.name}'`;
+        }
+        const left = await countRetries(stack, stoppedId ?? '');
+        return left === 0 ? undefined : `${left} frames wait for a retry at the stopped destination`;
+      };
+      return waitUntil('destinations to recover', answerDeadlineMs, look, repeatEveryMs).then(
+        () => undefined,
+        (error: unknown) => (error as Error).message,
+      );
     },
     evidence: () => evidence,
     close: () => closeAll(refusing),
@@ -148,6 +159,18 @@ async function closeAll(destinations: readonly FaultDestination[]): Promise<void
 
 const isThere = ({ taken }: FaultDestination, visitor: number, number: number): boolean =>
   taken.some((arrival) => arrival.visitor === visitor && arrival.number === number);
+
+/** Number of frames in the retry log of a destination. */
+async function countRetries({ commandEnv }: FaultStack, destinationId: string): Promise<number> {
+  const connection = await connectLog({ url: commandEnv['NATS_URL'] ?? '', name: 'bench' });
+  try {
+    const counts = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+    const notes = retrySubject(destinationId, settledNoteTier);
+    return [...counts].reduce((sum, [subject, frames]) => (subject === notes ? sum : sum + frames), 0);
+  } finally {
+    await connection.close();
+  }
+}
 
 /** Repeats a request, which a fault may leave unanswered, until it succeeds; throws the last error at the deadline. */
 async function untilAnswered(ask: () => Promise<void>): Promise<void> {
