@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeMutants, outdated, problemsOf } from './judge-mutants.ts';
+import { judgeMutants, outdated, problemsOf, unexamined } from './judge-mutants.ts';
 import type { MutationReport } from './judge-mutants.ts';
 
 const source = 'const a = 1;\n  return a > 1 && b;\n';
@@ -53,4 +53,23 @@ test('mutants: an explanation is outdated once tests notice its mutant, unless i
     { ...survivor, file: 'b.ts', why: 'three' },
   ];
   expect(outdated(explained, [survivor], new Set(['a.ts'])).map(({ why }) => why)).toEqual(['two']);
+});
+
+test('mutants: an explanation covers as many equal survivors as it says, and is outdated if there are fewer', () => {
+  const verdict = { noticed: 98, survivors: [survivor, survivor], score: 98 };
+  const once = [{ ...survivor, why: 'one' }];
+  const twice = [{ ...survivor, times: 2, why: 'both' }];
+  expect(problemsOf(verdict, once)).toEqual([expect.stringContaining('no test notices a > 1 → a >= 1')]);
+  expect(problemsOf(verdict, twice)).toEqual([]);
+  expect(outdated(twice, [survivor], new Set(['a.ts']))).toEqual(twice);
+  expect(outdated(twice, [survivor, survivor], new Set(['a.ts']))).toEqual([]);
+});
+
+test('mutants: a file of which the report has no mutant was not examined; a folder needs at least one', () => {
+  const report: MutationReport = {
+    files: { ...reportOf(mutant('Killed', 'true')).files, 'in/b.ts': { source, mutants: [] } },
+  };
+  expect(unexamined(['a.ts'], report)).toEqual([]);
+  expect(unexamined(['a.ts', 'in', 'in/b.ts', 'i', 'c.ts'], report)).toEqual(['in', 'in/b.ts', 'i', 'c.ts']);
+  expect(problemsOf(judgeMutants(reportOf(mutant('Ignored', 'true'))), [])).toEqual(['no mutant was tested']);
 });

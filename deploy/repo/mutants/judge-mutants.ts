@@ -32,8 +32,8 @@ export type Survivor = {
   readonly change: string;
 };
 
-/** A survivor that is accepted, with the reason. */
-export type ExplainedSurvivor = Survivor & { readonly why: string };
+/** A survivor that is accepted, with the reason. `times`: number of mutants with this text; by default one. */
+export type ExplainedSurvivor = Survivor & { readonly times?: number; readonly why: string };
 
 export type Verdict = {
   readonly noticed: number;
@@ -71,10 +71,18 @@ const changeCharactersMax = 160;
 const shorten = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, changeCharactersMax);
 
 /** Why a room does not pass: too low a score, and unexplained survivors. Empty if it passes. */
-export function problemsOf({ score, survivors }: Verdict, explained: readonly ExplainedSurvivor[]): readonly string[] {
-  const known = new Set(explained.map(keyOf));
+export function problemsOf(
+  { noticed, score, survivors }: Verdict,
+  explained: readonly ExplainedSurvivor[],
+): readonly string[] {
+  if (noticed + survivors.length === 0) return ['no mutant was tested'];
+  const open = new Map(explained.map((survivor) => [keyOf(survivor), survivor.times ?? 1]));
   const low = score < scoreMin ? [`score ${score.toFixed(1)} %, at least ${scoreMin} % is required`] : [];
-  const unexplained = survivors.filter((survivor) => !known.has(keyOf(survivor)));
+  const unexplained = survivors.filter((survivor) => {
+    const left = open.get(keyOf(survivor)) ?? 0;
+    open.set(keyOf(survivor), left - 1);
+    return left <= 0;
+  });
   return [
     ...low,
     ...unexplained.map(({ file, line, change }) => `${file}: no test notices ${change}\n      in ${line}`),
@@ -89,8 +97,17 @@ export function outdated(
   survivors: readonly Survivor[],
   looked: ReadonlySet<string>,
 ): readonly ExplainedSurvivor[] {
-  const found = new Set(survivors.map(keyOf));
-  return explained.filter((survivor) => looked.has(survivor.file) && !found.has(keyOf(survivor)));
+  const found = new Map<string, number>();
+  for (const survivor of survivors) found.set(keyOf(survivor), (found.get(keyOf(survivor)) ?? 0) + 1);
+  return explained.filter(
+    (survivor) => looked.has(survivor.file) && (found.get(keyOf(survivor)) ?? 0) < (survivor.times ?? 1),
+  );
+}
+
+/** Files and folders of a room of which the report has no mutant. */
+export function unexamined(paths: readonly string[], { files }: MutationReport): readonly string[] {
+  const examined = Object.entries(files).flatMap(([file, { mutants }]) => (mutants.length === 0 ? [] : [file]));
+  return paths.filter((path) => !examined.some((file) => file === path || file.startsWith(`${path}/`)));
 }
 
 const keyOf = ({ file, line, change }: Survivor): string => `${file}\n${line}\n${change}`;

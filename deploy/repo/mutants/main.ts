@@ -1,6 +1,6 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { Stryker } from '@stryker-mutator/core';
-import { judgeMutants, outdated, problemsOf } from './judge-mutants.ts';
+import { judgeMutants, outdated, problemsOf, unexamined } from './judge-mutants.ts';
 import type { ExplainedSurvivor, MutationReport, Survivor } from './judge-mutants.ts';
 import { rooms } from './rooms.ts';
 import type { Room } from './rooms.ts';
@@ -39,9 +39,10 @@ async function look(room: Room, explained: readonly ExplainedSurvivor[]): Promis
   const verdict = judgeMutants(report);
   const found: readonly Survivor[] = verdict.survivors;
   const problems = [
+    ...unexamined(room.files, report).map((path) => `${path}: it has no mutants`),
     ...problemsOf(verdict, explained),
     ...outdated(explained, found, new Set(Object.keys(report.files))).map(
-      ({ file, change }) => `${baselineFile}: ${file} has no such survivor any more: ${change}`,
+      ({ file, change }) => `${baselineFile}: ${file} has no such survivor any more, or fewer: ${change}`,
     ),
   ];
   const all = verdict.noticed + found.length;
@@ -53,7 +54,10 @@ async function look(room: Room, explained: readonly ExplainedSurvivor[]): Promis
 const paths = process.argv.slice(2);
 const explained = JSON.parse(readFileSync(baselineFile, 'utf8')) as readonly ExplainedSurvivor[];
 const named = rooms.filter(({ name }) => paths.includes(name));
-const wanted = paths.length === 0 ? rooms : named.length > 0 ? named : [{ name: paths.join(' '), files: paths }];
-for (const room of wanted) {
+const files = paths.filter((path) => rooms.every(({ name }) => name !== path));
+const missing = files.filter((path) => !existsSync(path));
+if (missing.length > 0) throw new Error(`there is no room and no file ${missing.join(', ')}`);
+const others = files.length === 0 ? [] : [{ name: files.join(' '), files }];
+for (const room of paths.length === 0 ? rooms : [...named, ...others]) {
   if (!(await look(room, explained))) process.exitCode = 1;
 }
