@@ -36,6 +36,8 @@ export type QuietRun = {
 
 export type AttackedRun = QuietRun & {
   readonly tally: Tally;
+  /** Duration of the attack, in seconds. */
+  readonly attackS: number;
   /** Growth of EVENTS, minus one mebibyte, per byte of accepted bodies of both accounts. */
   readonly logRatio: number;
   /** The slice right after the attack, if the attack leaves a backlog. */
@@ -174,8 +176,10 @@ export async function measureAttacked(
     target: place.target,
     facts: place.facts,
   });
+  const startedMs = performance.now();
   await sleep(attackLeadMs);
   const run = await quiet.measure(options.ms);
+  const attackS = (performance.now() - startedMs) / 1_000;
   const tally = await attacker.stop();
   const retryShare = await usedShare(place.natsUrl, streams.retry);
   const after = attack.leavesMuch === true ? { after: await quiet.measure(options.ms) } : {};
@@ -183,7 +187,7 @@ export async function measureAttacked(
   const out = (await eventsBytes(place.natsUrl)) - before - mebibyte;
   const arrived = (await place.sink.group(quietGroup)).events - begin;
   const sent = arrived * Buffer.byteLength(trackBody(place.control.sourceToken)) + tally.acceptedBytes;
-  return { ...run, tally, logRatio: Math.max(0, out) / sent, retryShare, ...after };
+  return { ...run, tally, attackS, logRatio: Math.max(0, out) / sent, retryShare, ...after };
 }
 
 /** Size of EVENTS. It only grows during a scenario, because the log is far from full and keeps history for days. */

@@ -13,6 +13,10 @@ test('attacks: an unknown name is refused, and the error lists the known names',
   );
 });
 
+test('attacks: each states the responses that show that it happens', () => {
+  expect(attacks.filter(({ expects }) => expects === undefined)).toEqual([]);
+});
+
 test('attacks: names are unique', () => {
   const names = chooseAttacks([]).map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);

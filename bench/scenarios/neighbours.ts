@@ -1,5 +1,6 @@
 import { attacks, controls } from '../neighbours/attacks/registry.ts';
 import type { Attack } from '../neighbours/attacks/attack.ts';
+import { expectedPerS, problemWith, shortfallOf } from '../neighbours/judge-attack.ts';
 import { measureAttacked, quietPerS, startQuietLoad, waitSettled } from '../neighbours/measure-beside.ts';
 import type { AttackedRun, QuietRun } from '../neighbours/measure-beside.ts';
 import { startNeighbourhood } from '../neighbours/neighbourhood.ts';
@@ -89,7 +90,15 @@ export const neighbours: Scenario = {
   async run(context) {
     const chosen = chooseAttacks(context.attacks);
     const rows: ResultRow[] = [];
-    for (const attack of chosen) rows.push(rowOf(attack, await measureAttack(context, attack)));
+    const failures: string[] = [];
+    for (const attack of chosen) {
+      const row = rowOf(attack, await measureAttack(context, attack));
+      rows.push(row);
+      const problem = problemWith(attack, row.figures[attackRate]?.value);
+      if (problem === undefined) continue;
+      failures.push(problem);
+      context.say(`! ${problem}`);
+    }
     const judgedRows = rows.filter(({ name }) => controls.every((control) => control.name !== name));
     const worst = (figure: string, of: (...values: number[]) => number): number => worstOf(judgedRows, figure, of);
     return {
@@ -116,9 +125,13 @@ export const neighbours: Scenario = {
               pipeline: worst('pipeline memory', Math.max),
               gateway: worst('gateway memory', Math.max),
             },
+      ...(failures.length === 0 ? {} : { failures }),
     };
   },
 };
+
+/** The figure with the rate of an attack. */
+const attackRate = 'attack/s';
 
 /** The worst value of a figure among the rows that have the figure. */
 function worstOf(rows: readonly ResultRow[], figure: string, of: (...values: number[]) => number): number {
@@ -173,7 +186,8 @@ async function keepBusy(stage: Stage, { gateway, busy, pids }: Neighbourhood, ms
 }
 
 // Large: one row of the table.
-function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): ResultRow {
+function rowOf(attack: Attack, { alone, attacked, load }: Measured): ResultRow {
+  const { name, summary, expects } = attack;
   const ratio = (read: (run: QuietRun) => number): Figure => ratioFigure(attacked.map(read), alone.map(read));
   // Only the memory of the first round is the reference, because attacks enlarge the heaps for later rounds.
   const first = alone[0];
@@ -190,9 +204,19 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
   const [p99Alone, p99Attacked] = [of('ms', alone, p99Of), of('ms', attacked, p99Of)];
   // Retries may continue after an attack, so only the first slice is certain to be undisturbed.
   const p99Undisturbed = Math.min(p99Alone.value, p99Alone.values?.[0] ?? Number.NaN);
+  const rate =
+    expects === undefined
+      ? undefined
+      : plainFigure(
+          'per_s',
+          'more',
+          attacked.map((run) => expectedPerS(expects, run)),
+        );
+  const shortfall = shortfallOf(expects, rate?.value);
   return {
     name,
     figures: {
+      ...(rate === undefined ? {} : { [attackRate]: rate }),
       throughput: ratio(({ deliveredPerS }) => deliveredPerS),
       p99: {
         ...ratioFigure(p99Attacked.values ?? [], p99Alone.values ?? []),
@@ -226,10 +250,10 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
       'gateway memory': memory(({ gatewayBytes }) => gatewayBytes),
       'read alone': of('ms', alone, ({ readP90Ms }) => readP90Ms),
       'read attacked': of('ms', attacked, ({ readP90Ms }) => readP90Ms),
-      'cores alone': of('count', alone, ({ cores }) => cores),
-      'cores attacked': of('count', attacked, ({ cores }) => cores),
-      'waiting alone': of('count', alone, ({ waiting }) => waiting),
-      'waiting attacked': of('count', attacked, ({ waiting }) => waiting),
+      'cores alone': of('ratio', alone, ({ cores }) => cores),
+      'cores attacked': of('ratio', attacked, ({ cores }) => cores),
+      'waiting alone': of('ratio', alone, ({ waiting }) => waiting),
+      'waiting attacked': of('ratio', attacked, ({ waiting }) => waiting),
     },
     series: [
       {
@@ -239,7 +263,7 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
         points: attacked.flatMap(({ throughput }) => throughput),
       },
     ],
-    note: `${summary}; the attacker was answered ${describeAnswers(attacked.at(-1))}, the quiet account ${JSON.stringify(load.byStatus)}`,
+    note: `${summary}; ${shortfall === undefined ? '' : `${shortfall}; `}the attacker was answered ${describeAnswers(attacked.at(-1))}, the quiet account ${JSON.stringify(load.byStatus)}`,
   };
 }
 

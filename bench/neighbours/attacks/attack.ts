@@ -45,6 +45,11 @@ export type Attack = {
   readonly leavesMuch?: true;
   /** Settings of the services that differ from other scenarios. */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * The responses that show that the attack happens, as in `Tally`, and how many of them per second it is to get;
+   * without `perS` it repeats its requests as fast as they are answered.
+   */
+  readonly expects?: { readonly answers: readonly string[]; readonly perS?: number };
   /** Sets up the draft of the attacking account, which is published afterwards. */
   prepare(ground: Ground): Promise<Facts>;
   /** Adds the database rows of several months of the account's events. Called once, before any measurement. */

@@ -12,6 +12,7 @@ const eventsOfNamesPerS = 50;
 export const alternatingEndpoint: Attack = {
   name: 'alternating-endpoint',
   summary: `an endpoint that answers 400 and 500 in turn, ${eventsPerS} events per second for it`,
+  expects: { answers: ['200'], perS: eventsPerS },
   async prepare(ground) {
     const { id } = await ground.control.call('POST', 'destinations', {
       type: 'HTTPDestination',
@@ -27,6 +28,7 @@ export const alternatingEndpoint: Attack = {
 export const deadDestinations: Attack = {
   name: 'dead-destinations',
   summary: `a dead and a hanging destination, with ${backlogBatches * batchRows} waiting events and ${eventsPerS} more per second`,
+  expects: { answers: ['200'], perS: eventsPerS },
   async prepare(ground) {
     await addDestination(ground, ground.deadUrl);
     await addDestination(ground, ground.hostileUrl('hang'));
@@ -47,6 +49,7 @@ export const deadDestinations: Attack = {
 export const hangingNames: Attack = {
   name: 'hanging-names',
   summary: `${silentNames} destinations whose names hang, ${eventsOfNamesPerS} events per second for each`,
+  expects: { answers: ['200'], perS: eventsOfNamesPerS },
   async prepare(ground) {
     for (let index = 0; index < silentNames; index += 1) await addDestination(ground, ground.silentUrl(`n${index}`));
     return {};

@@ -13,11 +13,13 @@ const domains = 400;
 const largeSources = 20;
 const replaysAtOnce = 8;
 const eventsToReplay = 1_000;
+const guessesPerS = 500;
 
 /** Edits of one account that all wait for the account's lock, which a slow session holds. */
 export const lockedEdits: Attack = {
   name: 'locked-edits',
   summary: `${editsAtOnce} requests at a time, edits and reads, for an account whose lock is held for seconds`,
+  expects: { answers: ['200'] },
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const { target, signal } = strike;
@@ -45,6 +47,7 @@ export const lockedEdits: Attack = {
 export const publishStorm: Attack = {
   name: 'publish-storm',
   summary: `${publishesAtOnce} requests at a time: publishes of a configuration of half a megabyte, and rotations of a source key`,
+  expects: { answers: ['200'] },
   async prepare({ control }) {
     const ids: string[] = [];
     for (let index = 0; index < largeSources; index += 1) {
@@ -73,6 +76,7 @@ export const publishStorm: Attack = {
 export const replays: Attack = {
   name: 'replays',
   summary: `${replaysAtOnce} replays of the log at a time, started and cancelled`,
+  expects: { answers: ['200'] },
   async prepare(ground) {
     return { destination: await addDestination(ground, ground.sinkUrl('attacked/1')) };
   },
@@ -99,12 +103,13 @@ export const replays: Attack = {
 /** Requests with unknown keys, each of which has to be looked up. */
 export const keyGuesses: Attack = {
   name: 'key-guesses',
-  summary: '500 requests per second with invented API keys',
+  summary: `${guessesPerS} requests per second with invented API keys`,
+  expects: { answers: ['401', '429'], perS: guessesPerS },
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const send = createSend(strike, 100);
     const headers = { authorization: `Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}` };
-    await strikeAtRate(strike.signal, { perS: 500, atOnceMax: 200 }, () =>
+    await strikeAtRate(strike.signal, { perS: guessesPerS, atOnceMax: 200 }, () =>
       send({ method: 'GET', url: `${strike.target.controlUrl}/rest/v1/sources`, headers }),
     );
   },

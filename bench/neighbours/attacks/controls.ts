@@ -26,6 +26,7 @@ export const foreignPrograms: Attack = {
 export const busyNeighbour: Attack = {
   name: 'busy-neighbour',
   summary: `${batchesPerS * rows} ordinary events per second of a well-behaved account, in batches of ${rows}`,
+  expects: { answers: ['200'], perS: batchesPerS },
   prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Attack, Strike } from './attack.ts';
-import { attackerAddress, createSend, strikeAtRate } from './strike-loops.ts';
+import { attackerAddress, count, createSend, strikeAtRate } from './strike-loops.ts';
 
 const bombsPerS = 50;
 const bombBytes = 5 * 1024 ** 2;
@@ -15,6 +15,7 @@ const idleConnections = 2_000;
 export const gzipBombs: Attack = {
   name: 'gzip-bombs',
   summary: `${bombsPerS} bodies per second with an unknown key that unpack to 5 MiB, a hundred times their size`,
+  expects: { answers: ['401'], perS: bombsPerS },
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const send = createSend(strike, 32);
@@ -31,6 +32,7 @@ export const gzipBombs: Attack = {
 export const slowUploads: Attack = {
   name: 'slow-uploads',
   summary: `${uploads} bodies at a time that take minutes to arrive`,
+  expects: { answers: ['opened'] },
   prepare: () => Promise.resolve({}),
   run: (strike) =>
     keepOpen(strike, uploads, async (socket) => {
@@ -48,6 +50,7 @@ export const slowUploads: Attack = {
 export const idleClients: Attack = {
   name: 'idle-connections',
   summary: `${idleConnections} connections without requests, reopened as they are closed`,
+  expects: { answers: ['opened'] },
   prepare: () => Promise.resolve({}),
   run: (strike) =>
     keepOpen(strike, idleConnections, async (socket) => {
@@ -68,7 +71,7 @@ async function keepOpen(
       socket.on('error', () => undefined);
       // Any response ends the connection, whatever its content.
       socket.on('data', () => socket.destroy());
-      tally.answers['opened'] = (tally.answers['opened'] ?? 0) + 1;
+      socket.on('connect', () => count(tally, 'opened'));
       await use(socket);
       socket.destroy();
       await pause(50);

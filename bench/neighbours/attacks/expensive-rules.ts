@@ -12,6 +12,7 @@ const eventsPerS = 50;
 export const expensiveRules: Attack = {
   name: 'expensive-rules',
   summary: `${destinations} destinations, each with ${expressions} expressions and ${properties} templates that insert all properties of an event of ${characters} letters, at ${eventsPerS} events per second`,
+  expects: { answers: ['200'], perS: eventsPerS },
   async prepare(ground) {
     const { control } = ground;
     for (let index = 0; index < destinations; index += 1) {

@@ -9,6 +9,8 @@ const askedPerS = 200;
 export const experimentQueries: Attack = {
   name: 'experiment-queries',
   summary: `${askedPerS} pages per second with a query of 8,000 characters, for ${experiments} experiments of ${rules} rules`,
+  // The account's limit refuses most pages.
+  expects: { answers: ['200', '429'], perS: askedPerS },
   async prepare({ control }) {
     const { token } = await control.call('POST', 'collections/experimentSettings', {});
     for (let index = 0; index < experiments; index += 1) {

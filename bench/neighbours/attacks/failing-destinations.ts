@@ -18,6 +18,7 @@ const stores = defaultsOf(topologyEnv);
 export const failingDestinations: Attack = {
   name: 'failing-destinations',
   summary: `${destinations} destinations that fail every other request, ${batchesPerS * batchRows} events per second for all of them`,
+  expects: { answers: ['200'], perS: batchesPerS },
   leavesMuch: true,
   env: {
     LOG_INGEST_BYTES_MAX: String(stores.LOG_INGEST_BYTES_MAX),

@@ -10,6 +10,7 @@ const batchesPerS = 9;
 export const heavyVisitor: Attack = {
   name: 'heavy-visitor',
   summary: `a visitor of 30 KB and ${rows * batchesPerS} events of 60 bytes per second for it`,
+  expects: { answers: ['200'], perS: batchesPerS },
   prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;

@@ -13,6 +13,7 @@ const perS = 50;
 export const largeMerges: Attack = {
   name: 'large-merges',
   summary: `each round merges a device with ${aliases} aliases into a person, with ${perS} events per second of its aliases`,
+  expects: { answers: ['200'], perS },
   prepare: addSinkDestination,
   /** Inserts the rows that earlier merges leave. */
   fill: (target) =>

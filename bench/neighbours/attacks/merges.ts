@@ -10,6 +10,7 @@ const numbers = 1_500;
 export const merges: Attack = {
   name: 'merges',
   summary: `${pairsPerS} visitors per second with properties of their own, ${visitorsOfOne} of them merged into one`,
+  expects: { answers: ['200'], perS: 2 * pairsPerS },
   prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;

@@ -12,6 +12,7 @@ const batchesPerS = 9;
 export const newVisitors: Attack = {
   name: 'new-visitors',
   summary: `${rows * batchesPerS} events per second, each of a new visitor with an externalId and an e-mail address`,
+  expects: { answers: ['200'], perS: batchesPerS },
   leavesMuch: true,
   prepare: addSinkDestination,
   async run(strike) {

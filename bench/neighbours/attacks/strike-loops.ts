@@ -42,7 +42,7 @@ export function createSend({ tally, target, signal }: Strike, connections: numbe
   };
 }
 
-export function count({ answers }: Tally, status: string): void {
+export function count({ answers }: Pick<Tally, 'answers'>, status: string): void {
   answers[status] = (answers[status] ?? 0) + 1;
 }
 
