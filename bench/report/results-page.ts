@@ -8,12 +8,14 @@ import { formatAsk } from './table.ts';
 /** A kept result with the name of its file. */
 export type KeptResult = { readonly file: string; readonly result: StoredResult };
 
-/** Reads the results that are kept in a folder, ordered by scenario. */
+/** Reads the results that are kept in a folder, ordered by scenario. Throws for a quick run, which is not to be kept. */
 export async function readKeptResults(folder: string): Promise<readonly KeptResult[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
   const kept = await Promise.all(
     names.map(async (file) => ({ file, result: await readStoredResult(`${folder}${file}`) })),
   );
+  const quick = kept.find(({ result }) => result.isQuick);
+  if (quick !== undefined) throw new Error(`${folder}${quick.file} is a quick run, whose figures must not be quoted`);
   return kept.toSorted((a, b) => (a.result.scenario < b.result.scenario ? -1 : 1));
 }
 
@@ -33,8 +35,10 @@ export function renderResultsPage(kept: readonly KeptResult[]): string {
 }
 
 function renderResult({ file, result }: KeptResult): string {
-  const { scenario, summary, at, machine, settings, bars, measured, failures = [] } = result;
-  const rounds = Number(settings['rounds'] ?? 1);
+  const { scenario, summary, at, machine, rows, bars, measured, failures = [] } = result;
+  // Some scenarios measure once, whatever number of rounds is requested.
+  const figures = rows.flatMap((row) => Object.values(row.figures));
+  const rounds = Math.max(1, ...figures.map((figure) => (figure.values ?? figure.rounds).length));
   const made = [
     at.slice(0, 10),
     `revision ${machine.revision.slice(0, 8)}`,
