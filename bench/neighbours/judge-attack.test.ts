@@ -10,7 +10,7 @@ test('attack: its rate counts only the expected responses', () => {
   expect(rateOf({ 503: 400 })).toBe(0);
 });
 
-test('attack: a rate below 80 % of the stated one is noted; an attack without a stated rate cannot miss it', () => {
+test('attack: a rate below 80 % of the stated one gets a note; an attack without a stated rate cannot miss it', () => {
   expect(shortfallOf(expects, 40)).toBeUndefined();
   expect(shortfallOf(expects, 39)).toBe('only 39 of the stated 50 per second were answered 200 or 429');
   expect([shortfallOf({ answers: ['200'] }, 1), shortfallOf(undefined)]).toEqual([undefined, undefined]);
