@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { NatsError } from 'nats';
 import pino from 'pino';
 import { expect, test, vi } from 'vitest';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { envelopeHead, envelopePrefix } from '../../../shared/contracts/events/envelope.ts';
 import { ingestOfAccount } from '../../../shared/contracts/subjects.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
-import { serverErrors } from '../../../shared/nats/connection/server-error.ts';
+import { answeredError, serverErrors } from '../../../shared/nats/connection/server-error.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { noSuspicion } from '../worker/suspicion.ts';
 import type { Suspicion } from '../worker/suspicion.ts';
@@ -106,7 +105,8 @@ class QueueLog {
 
   #info(): object {
     if (this.#config === undefined) {
-      throw Object.assign(new NatsError('none', '404'), { api_error: { err_code: serverErrors.consumerNotFound } });
+      const error = { code: 404, err_code: serverErrors.consumerNotFound, description: 'none' };
+      throw answeredError({ data: Buffer.from(JSON.stringify({ error })) } as never);
     }
     return {
       name: `queue-${partition}-${account}`,
