@@ -178,6 +178,26 @@ test('kafka: a silent broker causes a timeout, and its connections are closed', 
   await vi.waitFor(() => expect(broker.open).toBe(0));
 });
 
+test.each([
+  ['timed out', (sender: Sender) => vi.advanceTimersByTimeAsync(15_000).then(() => sender)],
+  ['was ended by closing the sender', (sender: Sender) => sender.close()],
+])('kafka: the messages of a request that %s are not sent again later', async (_name, end) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let requests = 0;
+  const errorOf = () => ((requests += 1), 'silence' as const);
+  const broker = await startKafkaBroker({ ...topic, partitions: 1, errorOf });
+  const sender = senderFor(local, { totalTimeoutMs: 15_000 });
+  const result = sender.send(request(broker.port));
+  await vi.waitFor(() => expect(requests).toBe(1));
+  await end(sender);
+  expect(await result).toMatchObject({ kind: 'failed', permanent: false });
+  // The client itself waits 30 s for a response, then pauses for up to a second before each of two more attempts.
+  await vi.advanceTimersByTimeAsync(100_000);
+  expect(requests).toBe(1);
+  await vi.waitFor(() => expect(broker.open).toBe(0));
+});
+
 test('kafka: if no broker answers, the result is a connection failure', async () => {
   const result = await senderFor(local).send(request(1));
   expect(result).toMatchObject({ kind: 'failed', failure: 'connection', permanent: false });

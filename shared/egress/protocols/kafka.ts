@@ -55,7 +55,9 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
   const sockets = new Set<PendingSocket>();
   let forbidden: EgressError | undefined;
   let isUsable = true;
+  let isClosed = false;
   const socketFactory = ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket => {
+    if (isClosed) throw closedError();
     const socket = new PendingSocket(connect({ host, port, isSecure }), onConnect);
     sockets.add(socket);
     socket.on('error', (error) => {
@@ -88,8 +90,10 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
   });
   const close = (): void => {
     isUsable = false;
+    isClosed = true;
     producer.disconnect().catch(() => undefined);
-    for (const socket of sockets) socket.destroy();
+    // Without an error, the client would wait for a response, then connect and produce again.
+    for (const socket of sockets) socket.destroy(closedError());
   };
   try {
     await producer.connect();
@@ -120,6 +124,8 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
     },
   };
 }
+
+const closedError = (): Error => new Error('connecting to a broker: the session is closed');
 
 function withPort(broker: string): string {
   return /:\d+$/.test(broker) ? broker : `${broker}:${standardPort}`;
