@@ -82,6 +82,19 @@ export function isOver({ state }: ReplayJob): boolean {
   return state === 'done' || state === 'cancelled';
 }
 
+/** A replay as it is stored. */
+export type StoredReplay = { readonly job: ReplayJob; readonly entry: { readonly revision: number } };
+
+/**
+ * The order in which the replays of a destination run: one that has begun, then the others as they were stored. Their
+ * ids do not decide, because a replay with an older id may be stored later.
+ */
+export function byTurn(a: StoredReplay, b: StoredReplay): number {
+  return Number(hasBegun(b.job)) - Number(hasBegun(a.job)) || a.entry.revision - b.entry.revision;
+}
+
+const hasBegun = ({ owner, nextSeq }: ReplayJob): boolean => owner !== undefined || nextSeq !== undefined;
+
 /** The fraction of a replay's range that is finished, from 0 to 1. */
 export function shareDone({ state, firstSeq, nextSeq, endSeq }: ReplayJob): number {
   if (state === 'done') return 1;

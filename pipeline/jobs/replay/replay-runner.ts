@@ -3,7 +3,7 @@ import type { Bucket, BucketEntry, BucketWatch } from '../../../shared/nats/buck
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
-import { allReplays, decodeReplay, encodeReplay, isOver } from '../../../shared/contracts/replay-job.ts';
+import { allReplays, byTurn, decodeReplay, encodeReplay, isOver } from '../../../shared/contracts/replay-job.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 import { ReplayTurns } from './replay-turns.ts';
 import { runReplay } from './run-replay.ts';
@@ -39,7 +39,8 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   const { connection, bucket, instanceId, erasures, logger, isLive, abandonedAfterMs = 15_000 } = options;
   const abort = new AbortController();
   const turns = new ReplayTurns();
-  const known = new Map<string, HeardReplay>();
+  let known = new Map<string, HeardReplay>();
+  let isCurrent = false;
   const running = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
 
   /** Claims and runs a replay; false if another instance claimed it first. */
@@ -70,7 +71,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   };
 
   const look = (): void => {
-    if (!connection.connected || abort.signal.aborted) return;
+    if (!connection.connected || !isCurrent || abort.signal.aborted) return;
     const begun = new Set<string>();
     for (const open of openJobs(known)) {
       const { key, entry, job } = open;
@@ -95,12 +96,19 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   let watch: BucketWatch | undefined;
   const follow = async (): Promise<void> => {
     watch?.stop();
-    known.clear();
+    const entries = new Map<string, HeardReplay>();
+    known = entries;
+    isCurrent = false;
     watch = await bucket.watch({
       filter: allReplays,
       onEntry: (entry) => {
-        if (entry.value === undefined) known.delete(entry.key);
-        else known.set(entry.key, { entry, receivedAtMs: performance.now() });
+        if (entry.value === undefined) entries.delete(entry.key);
+        else entries.set(entry.key, { entry, receivedAtMs: performance.now() });
+        look();
+      },
+      // A running replay may come after those that wait for it.
+      onReady: () => {
+        if (known === entries) isCurrent = true;
         look();
       },
     });
@@ -128,7 +136,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
 type HeardReplay = { readonly entry: BucketEntry; readonly receivedAtMs: number };
 type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
 
-/** The open replays, oldest first. Finished ones are removed from `known`. */
+/** The open replays in the order of their turns. Finished ones are removed from `known`. */
 function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
   const open: OpenJob[] = [];
   for (const [key, { entry, receivedAtMs }] of known) {
@@ -136,6 +144,5 @@ function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
     if (job === undefined || isOver(job)) known.delete(key);
     else open.push({ key, entry, receivedAtMs, job });
   }
-  // An id begins with the time at which it was created.
-  return open.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));
+  return open.toSorted(byTurn);
 }

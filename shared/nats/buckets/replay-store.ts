@@ -5,13 +5,14 @@ import { replaysBytesMax } from './open-buckets.ts';
 import { readEntries } from './read-entries.ts';
 import {
   allReplays,
+  byTurn,
   decodeReplay,
   encodeReplay,
   isOver,
   replayKey,
   replaysOfDestination,
 } from '../../contracts/replay-job.ts';
-import type { ReplayJob, ReplayRequest } from '../../contracts/replay-job.ts';
+import type { ReplayJob, ReplayRequest, StoredReplay } from '../../contracts/replay-job.ts';
 
 /** Requests, lists and cancels replays. A pipeline carries them out. */
 export type ReplayStore = {
@@ -50,16 +51,17 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
   const find = async (destinationId: string, id: string): Promise<ReplayJob | undefined> =>
     decodeReplay((await bucket.get(replayKey(destinationId, id)))?.value);
   const list = async (destinationId: string): Promise<ReplayJob[]> => {
-    const jobs = await readAll(bucket, replaysOfDestination(destinationId));
+    const stored = await readAll(bucket, replaysOfDestination(destinationId));
     // Ids ascend with time.
-    return jobs.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+    return stored.map(({ job }) => job).toSorted((a, b) => (a.id < b.id ? 1 : -1));
   };
   /**
    * Enforces the account's quota of the bucket: removes its oldest replays that are over, and refuses a new replay if
    * too many wait.
    */
   const makeRoom = async (next: ReplayJob): Promise<void> => {
-    const own = (await readAll(bucket, allReplays)).filter((job) => job.accountId === next.accountId);
+    const all = (await readAll(bucket, allReplays)).map(({ job }) => job);
+    const own = all.filter((job) => job.accountId === next.accountId);
     const over = own.filter(isOver).toSorted((a, b) => (a.id < b.id ? 1 : -1));
     const waiting = own.filter((job) => !isOver(job));
     let room = bytesOfAccountMax - sizeOf(next);
@@ -73,7 +75,7 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
     }
   };
   const sameAs = (jobs: readonly ReplayJob[], request: ReplayRequest): ReplayJob | undefined =>
-    jobs.findLast((job) => !isOver(job) && job.state !== 'cancelling' && isDeepStrictEqual(job.request, request));
+    jobs.find((job) => !isOver(job) && job.state !== 'cancelling' && isDeepStrictEqual(job.request, request));
   const cancel: ReplayStore['cancel'] = async (destinationId, id) => {
     const key = replayKey(destinationId, id);
     for (;;) {
@@ -114,16 +116,21 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
       await makeRoom(job);
       for (const { id } of jobs.filter(isOver).slice(replaysOverMax)) await bucket.delete(replayKey(destinationId, id));
       await bucket.put(replayKey(destinationId, job.id), encodeReplay(job));
-      // When several replays of one range were requested at once, the oldest wins: by now each request sees the others.
-      const oldest = sameAs(await list(destinationId), request) ?? job;
-      if (oldest.id !== job.id) await cancel(destinationId, job.id);
-      return oldest;
+      // When several replays of one range were requested at once, the first one stored wins: the later ones see it.
+      const stored = await readAll(bucket, replaysOfDestination(destinationId));
+      const jobsByTurn = stored.toSorted(byTurn).map((one) => one.job);
+      const first = sameAs(jobsByTurn, request) ?? job;
+      if (first.id !== job.id) await cancel(destinationId, job.id);
+      return first;
     },
   };
 }
 
 const sizeOf = (job: ReplayJob): number => encodeReplay(job).length + headBytes;
 
-async function readAll(bucket: Bucket, filter: string): Promise<readonly ReplayJob[]> {
-  return (await readEntries(bucket, filter)).flatMap(({ value }) => decodeReplay(value) ?? []);
+async function readAll(bucket: Bucket, filter: string): Promise<readonly StoredReplay[]> {
+  return (await readEntries(bucket, filter)).flatMap((entry) => {
+    const job = decodeReplay(entry.value);
+    return job === undefined ? [] : [{ job, entry }];
+  });
 }
