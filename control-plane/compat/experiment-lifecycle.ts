@@ -14,9 +14,9 @@ import type { LifecycleAction } from '../experiments/take-step.ts';
 import { takeStep } from '../experiments/take-step.ts';
 import { publishing } from '../publishing/publishing-service.ts';
 import { composeSnapshot } from '../versions/create-version.ts';
-import type { BacklogLeft } from '../versions/backlogs-left.ts';
 import { diffSnapshots } from '../versions/diff.ts';
 import { backlogs, force, leaveBacklogsOfDraft, recordLeft } from '../versions/leave-backlogs.ts';
+import type { LeftBacklogs } from '../versions/leave-backlogs.ts';
 import { publishDraft } from '../versions/publish-draft.ts';
 import { liveContent } from '../versions/version-store.ts';
 import { experimentReply } from './experiment-view.ts';
@@ -165,10 +165,10 @@ function lifecycleEndpoint<Fields extends TProperties>({
       const asked = given as Readonly<Record<string, unknown>>;
       const toPublish = option === undefined || asked[option] !== false;
       const isForced = asked['force'] === true;
-      const left = toPublish ? await leaveBacklogsOfDraft(services, principal.accountId, isForced, {}) : [];
+      const checked = toPublish ? await leaveBacklogsOfDraft(services, principal.accountId, isForced, {}) : undefined;
       const { outboxId, ...answer } = await edit(services, principal, async (editing) => {
         await take(editing, id, given as Parameters<typeof take>[2]);
-        return settle(editing, id, { toPublish, left }, services);
+        return settle(editing, id, checked, services);
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return answer;
@@ -176,23 +176,28 @@ function lifecycleEndpoint<Fields extends TProperties>({
   });
 }
 
-/** Publishes the change of a step if it is not published yet, and returns the experiment. */
+/** Publishes the change of a step, if `checked` is given and the change is not published yet. Returns the experiment. */
 async function settle(
   editing: Editing,
   id: string,
-  { toPublish, left }: { readonly toPublish: boolean; readonly left: readonly BacklogLeft[] },
+  checked: LeftBacklogs | undefined,
   { secretBox, publishing }: CoreServices & ServiceValues<typeof uses>,
 ) {
   const { em, principal } = editing;
   await em.flush();
   const changes = await countChanges(editing);
   const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
-  const published = toPublish && changes > 0 ? await publishDraft(editing, {}, limits) : undefined;
-  if (published !== undefined) recordLeft(editing, published.version.id, left);
+  let outboxId: number | undefined;
+  if (checked !== undefined && changes > 0) {
+    await checked.confirm(em);
+    const published = await publishDraft(editing, {}, limits);
+    outboxId = published.outboxId;
+    recordLeft(editing, published.version.id, checked.left);
+  }
   const row = await requireEntity(em, principal.accountId, 'experiments', id);
   return {
-    outboxId: published?.outboxId,
-    publishStatus: toPublish || changes === 0 ? 'published' : 'pending_publish',
+    outboxId,
+    publishStatus: checked !== undefined || changes === 0 ? 'published' : 'pending_publish',
     concurrentVersionChanges: changes,
     experiment: await showExperiment(em, row),
   };

@@ -47,8 +47,9 @@ export const versionEndpoints = [
       const { secretBox, publishing } = services;
       const { force: isForced, ...request } = body;
       const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
-      const left = await leaveBacklogsOfDraft(services, principal.accountId, isForced === true, request);
+      const { left, confirm } = await leaveBacklogsOfDraft(services, principal.accountId, isForced === true, request);
       const { version, outboxId } = await edit(services, principal, async (editing) => {
+        await confirm(editing.em);
         const published = await publishDraft(editing, request, limits);
         recordLeft(editing, published.version.id, left);
         return published;
@@ -72,8 +73,10 @@ export const versionEndpoints = [
     reply: versionReply,
     async handle({ params, body, principal }, services) {
       const { publishing } = services;
-      const left = await leaveBacklogsOfVersion(services, principal.accountId, body.force === true, params.id);
+      const { accountId } = principal;
+      const { left, confirm } = await leaveBacklogsOfVersion(services, accountId, body.force === true, params.id);
       const { version, outboxId } = await edit(services, principal, async (editing) => {
+        await confirm(editing.em);
         const published = await publishVersion(editing, params.id, publishing.documentBytesMax());
         recordLeft(editing, published.version.id, left);
         return published;

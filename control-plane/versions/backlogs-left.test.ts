@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { emptySnapshot } from '../draft/snapshot.ts';
-import { findBacklogsLeft, leavingDestinations, refusalFor } from './backlogs-left.ts';
+import { findBacklogsLeft, leavingDestinations, refusalFor, refuseUnchecked } from './backlogs-left.ts';
 
 const destination = (id: string, status = 'Enabled') => ({
   id,
@@ -60,4 +60,19 @@ test('backlogs left: the log is read only if a destination is removed or disable
   const services = { logFigures: away, backlogAgeMs: 0, now: () => new Date() };
   expect(await findBacklogsLeft(services, live, live)).toEqual([]);
   await expect(findBacklogsLeft(services, live, snapshot())).rejects.toMatchObject({ status: 503 });
+});
+
+test('backlogs left: a destination that only leaves since the check prevents the publish', () => {
+  const live = snapshot(destination('checked'), destination('kept'), destination('late'));
+  const checked = leavingDestinations(live, snapshot(destination('kept'), destination('late')));
+  const leaving = leavingDestinations(live, snapshot(destination('kept'), destination('late', 'Disabled')));
+  expect(() => refuseUnchecked(checked, checked)).not.toThrow();
+  expect(() => refuseUnchecked([], checked)).not.toThrow();
+  expect(() => refuseUnchecked(leaving, checked)).toThrow(
+    expect.objectContaining({
+      status: 409,
+      message: expect.stringContaining('try again'),
+      details: 'Name of late (late)',
+    }),
+  );
 });

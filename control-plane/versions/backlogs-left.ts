@@ -106,6 +106,17 @@ export function refusalFor(left: readonly BacklogLeft[]): ApiError | undefined {
   );
 }
 
+/** Throws a 409 if a destination leaves that was not among those `checked`. */
+export function refuseUnchecked(leaving: readonly Leaving[], checked: readonly Leaving[]): void {
+  const ids = new Set(checked.map(({ destinationId }) => destinationId));
+  const others = leaving.filter(({ destinationId }) => !ids.has(destinationId));
+  if (others.length === 0) return;
+  throw conflict(
+    'the draft or the live version changed meanwhile, and the version would remove or disable more destinations: try again',
+    others.map(({ name, destinationId }) => `${name} (${destinationId})`).join('; '),
+  );
+}
+
 function describe({ name, destinationId, change, waitingFrames, retryingFrames, unsentSince }: BacklogLeft): string {
   const since = unsentSince === null ? '' : `, the oldest since ${unsentSince}`;
   return `${name} (${destinationId}) would be ${change}: ${waitingFrames} messages wait, ${retryingFrames} are retried${since}`;

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
@@ -7,7 +8,14 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { logFigures } from '../health/log-figures.ts';
-import { backlogAgeMs, findBacklogsLeft, guardsBacklogs, refusalFor } from './backlogs-left.ts';
+import {
+  backlogAgeMs,
+  findBacklogsLeft,
+  guardsBacklogs,
+  leavingDestinations,
+  refusalFor,
+  refuseUnchecked,
+} from './backlogs-left.ts';
 import type { BacklogLeft } from './backlogs-left.ts';
 import { composeSnapshot } from './create-version.ts';
 import type { VersionRequest } from './create-version.ts';
@@ -30,6 +38,16 @@ export const force = Type.Optional(
   ),
 );
 
+/** The events that a publish leaves unsent. */
+export type LeftBacklogs = {
+  readonly left: readonly BacklogLeft[];
+  /**
+   * Call in the transaction that publishes, before the publish. Throws a 409 if an edit or a publish since the check
+   * makes another destination leave, and `force` is not set.
+   */
+  confirm(em: EntityManager): Promise<void>;
+};
+
 /**
  * The events that wait for destinations to which `next` no longer sends. Throws a 409 if there are any and `force` is
  * not set. Called before the transaction, because the log may respond slowly.
@@ -38,18 +56,27 @@ async function leaveBacklogs(
   services: BacklogGuard,
   accountId: string,
   isForced: boolean,
-  next: (live: Snapshot) => Promise<Snapshot>,
-): Promise<BacklogLeft[]> {
-  const live = await liveContent(services.storage.fork(), accountId, 'destinations');
+  nextOf: (em: EntityManager, live: Snapshot) => Promise<Snapshot>,
+): Promise<LeftBacklogs> {
+  const readBoth = async (em: EntityManager): Promise<[live: Snapshot, next: Snapshot]> => {
+    const live = await liveContent(em, accountId, 'destinations');
+    return [live, await nextOf(em, live)];
+  };
   const isGuarded = services.guardsBacklogs && !isForced;
-  const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
+  const [live, next] = await readBoth(services.storage.fork());
+  const found = await findBacklogsLeft(services, live, next).catch((error: unknown) => {
     // With force, or without the guard, the publish goes on even if the log cannot be reached.
     if (isGuarded) throw error;
     return [];
   });
   const refusal = isGuarded ? refusalFor(found) : undefined;
   if (refusal !== undefined) throw refusal;
-  return found.filter(({ unsentSince }) => unsentSince !== null);
+  return {
+    left: found.filter(({ unsentSince }) => unsentSince !== null),
+    async confirm(em) {
+      if (isGuarded) refuseUnchecked(leavingDestinations(...(await readBoth(em))), found);
+    },
+  };
 }
 
 /** As `leaveBacklogs`, for a publish of the draft. */
@@ -58,9 +85,9 @@ export function leaveBacklogsOfDraft(
   accountId: string,
   isForced: boolean,
   request: VersionRequest,
-): Promise<BacklogLeft[]> {
-  return leaveBacklogs(services, accountId, isForced, async (live) =>
-    composeSnapshot(live, await loadDraft(services.storage.fork(), accountId, 'destinations'), request),
+): Promise<LeftBacklogs> {
+  return leaveBacklogs(services, accountId, isForced, async (em, live) =>
+    composeSnapshot(live, await loadDraft(em, accountId, 'destinations'), request),
   );
 }
 
@@ -70,12 +97,12 @@ export function leaveBacklogsOfVersion(
   accountId: string,
   isForced: boolean,
   id: string,
-): Promise<BacklogLeft[]> {
+): Promise<LeftBacklogs> {
   return leaveBacklogs(
     services,
     accountId,
     isForced,
-    async (live) => (await versionContent(services.storage.fork(), accountId, id, 'destinations')) ?? live,
+    async (em, live) => (await versionContent(em, accountId, id, 'destinations')) ?? live,
   );
 }
 

@@ -115,20 +115,22 @@ export const publishEndpoints = [
       if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
       const toRelease = rulesToRelease(principal, rules);
       if (toRelease.length > 0 && !toPublish) throw badRequest('releaseQuarantine needs publish: true');
-      const left = !toPublish
-        ? []
-        : await leaveBacklogsOfDraft(services, principal.accountId, isForced === true, request);
+      const checked = toPublish
+        ? await leaveBacklogsOfDraft(services, principal.accountId, isForced === true, request)
+        : undefined;
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
-        if (toPublish) {
+        if (checked !== undefined) {
+          await checked.confirm(editing.em);
           const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
           const published = await publishDraft(editing, request, limits);
-          recordLeft(editing, published.version.id, left);
+          recordLeft(editing, published.version.id, checked.left);
           return { ...published, liveId: published.version.id };
         }
         const row = await createVersion(editing, request, { secretBox, toPublish });
         return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
       });
       const released = await applyAndRelease(services, principal, outboxId, toRelease);
+      const left = checked?.left ?? [];
       return { ...viewVersion(version, liveId), ...(left.length === 0 ? {} : { backlogsLeft: left }), ...released };
     },
   }),
@@ -151,9 +153,10 @@ export const publishEndpoints = [
       const { accountId } = principal;
       const { id } = params;
       const toRelease = rulesToRelease(principal, body.releaseQuarantine);
-      const left = await leaveBacklogsOfVersion(services, accountId, body.force === true, id);
+      const { left, confirm } = await leaveBacklogsOfVersion(services, accountId, body.force === true, id);
       const { version, outboxId, draftReverted } = await edit(services, principal, async (editing) => {
         const before = body.revertDraft === true ? await liveContent(editing.em, accountId) : undefined;
+        await confirm(editing.em);
         const published = await publishVersion(editing, id, publishing.documentBytesMax());
         recordLeft(editing, published.version.id, left);
         if (before === undefined || published.outboxId === undefined) return { ...published, draftReverted: undefined };
