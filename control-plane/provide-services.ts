@@ -6,6 +6,7 @@ import type { CoreServices } from './api/define-endpoint.ts';
 import type { EventStreams } from './api/event-streams.ts';
 import type { Services } from './api/services.ts';
 import type { DestinationTests } from './destinations/destination-tests.ts';
+import { readDestinationTestSettings } from './destinations/destination-tests.ts';
 import { provideDestinations } from './destinations/provide-destinations.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { provideEvents } from './events/provide-events.ts';
@@ -21,7 +22,7 @@ import { provideSources } from './sources/provide-sources.ts';
 import type { LogFollowers } from './log-followers.ts';
 import { provideBacklogGuard } from './versions/provide-backlog-guard.ts';
 import type { ErasureForwarding } from './erasures/forward-erasures.ts';
-import { provideErasures } from './erasures/provide-erasures.ts';
+import { erasureRequestTimeoutMs, provideErasures } from './erasures/provide-erasures.ts';
 
 export type ServiceParts = {
   readonly core: CoreServices;
@@ -62,7 +63,8 @@ export function provideServices(
   provideEvents({ pool, now, onFailure }, services, scope);
   provideLogSearch({ logBuckets, logger }, services, scope);
   provideSystem(env, { logBuckets, workCache: work, pool, revision: () => plans.revision, now }, services);
-  const tokens = createBucketTokens(() => logBuckets.buckets.tokens, secretBox);
+  const requestTimeoutMs = Math.max(erasureRequestTimeoutMs, readDestinationTestSettings(env).timeoutMs);
+  const tokens = createBucketTokens(() => logBuckets.buckets.tokens, secretBox, requestTimeoutMs);
   return {
     destinationTests: provideDestinations(env, tokens, services, scope),
     erasureForwarding: provideErasures(

@@ -31,7 +31,7 @@ export type ErasureProviders = {
   now(): Date;
 };
 
-const requestTimeoutMs = 20_000;
+export const erasureRequestTimeoutMs = 20_000;
 
 export function provideErasures(
   env: ErasureVariables,
@@ -49,8 +49,8 @@ export function provideErasures(
   const senderLimits = {
     connectionsMax: 1,
     connectTimeoutMs: 3_000,
-    headersTimeoutMs: requestTimeoutMs,
-    totalTimeoutMs: requestTimeoutMs,
+    headersTimeoutMs: erasureRequestTimeoutMs,
+    totalTimeoutMs: erasureRequestTimeoutMs,
   };
   const forwarding = startForwarding({
     pool,

@@ -80,7 +80,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   });
   const rules = createEgressRules(settings.egress.allowed, settings.egress.denied);
   const secrets = createSecretBox(...settings.secretKeys);
-  const tokenSource = createBucketTokens(() => tokens, secrets);
+  const tokenSource = createBucketTokens(() => tokens, secrets, dispatcher.sender.totalTimeoutMs);
   const senders = createDestinationSenders({ rules, limits: dispatcher.sender, tokens: tokenSource });
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),

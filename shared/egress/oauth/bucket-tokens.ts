@@ -5,5 +5,5 @@ import type { TokenSource } from './token-source.ts';
 import { createBucketTokenStore } from './token-store.ts';
 
 /** The source of platforms' access tokens, which processes share, sealed, through a bucket. */
-export const createBucketTokens = (bucket: () => Bucket, box: SecretBox): TokenSource =>
-  createTokenSource({ store: createBucketTokenStore(bucket, box) });
+export const createBucketTokens = (bucket: () => Bucket, box: SecretBox, requestTimeoutMs: number): TokenSource =>
+  createTokenSource({ store: createBucketTokenStore(bucket, box), requestTimeoutMs });

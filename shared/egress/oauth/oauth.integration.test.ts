@@ -55,7 +55,7 @@ const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
 
 /** A token source as in another process, with no token in memory. */
 const newSource = (): TokenSource =>
-  createTokenSource({ store: createBucketTokenStore(() => bucket, box), now: () => nowMs });
+  createTokenSource({ store: createBucketTokenStore(() => bucket, box), requestTimeoutMs: 15_000, now: () => nowMs });
 
 const clientOf = (sentIn: 'body' | 'basic' = 'body') => ({ id: `client-${nth}`, secret: 'secret canary', sentIn });
 
@@ -93,6 +93,7 @@ test('order of effects: a token is stored before it is used, because some platfo
           ? store.write(account, key, entry, revision)
           : Promise.reject(new Error('the log is away')),
     },
+    requestTimeoutMs: 15_000,
     now: () => nowMs,
   });
   const grant = refreshGrant();

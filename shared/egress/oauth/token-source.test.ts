@@ -26,6 +26,7 @@ function sourceWith(issued: string) {
         return Promise.resolve(revision);
       },
     },
+    requestTimeoutMs: 15_000,
     now: () => nowMs,
   });
   const platform = { requests: 0 };
@@ -61,6 +62,7 @@ test('token: while the platform issues none, it is asked every five seconds, and
   let requests = 0;
   const source = createTokenSource({
     store: { read: async () => ({ entry: { v: 1, token: stored }, revision: 1 }), write: async () => 2 },
+    requestTimeoutMs: 15_000,
     now: () => atMs,
   });
   const sender: Sender = {
@@ -82,4 +84,71 @@ test('token: while the platform issues none, it is asked every five seconds, and
   expect(await getAt(3_405_000)).toEqual(['token', 2]);
   expect(await getAt(3_599_000)).toEqual(['none', 3]);
   expect(await getAt(3_600_000)).toEqual(['none', 3]);
+});
+
+/**
+ * A source with a stored refresh token, which the platform replaces. `meanwhile` runs while the platform is asked, and
+ * may change what is stored.
+ */
+function rotating({ meanwhile = (_entry: OAuthEntry): OAuthEntry | undefined => undefined, failures = 0 } = {}) {
+  const stored: { entry: OAuthEntry; revision: number } = { entry: { v: 1, refreshToken: 'used' }, revision: 1 };
+  let left = failures;
+  const source = createTokenSource({
+    store: {
+      read: () => Promise.resolve({ ...stored }),
+      write(_accountId, _key, entry, revision) {
+        if (revision !== stored.revision) return Promise.resolve(undefined);
+        if (entry.token !== undefined && (left -= 1) >= 0) return Promise.reject(new Error('the log is away'));
+        stored.entry = entry;
+        stored.revision += 1;
+        return Promise.resolve(stored.revision);
+      },
+    },
+    now: () => nowMs,
+    requestTimeoutMs: 60_000,
+  });
+  const claims: number[] = [];
+  const sender: Sender = {
+    send() {
+      claims.push((stored.entry.askedUntilMs ?? 0) - nowMs);
+      const changed = meanwhile(stored.entry);
+      if (changed !== undefined) {
+        stored.entry = changed;
+        stored.revision += 1;
+      }
+      const body = { access_token: 'issued', token_type: 'Bearer', expires_in: 3_600, refresh_token: 'next' };
+      return Promise.resolve({ kind: 'answered', answer: { status: 200, headers: {}, body: JSON.stringify(body) } });
+    },
+    close: () => Promise.resolve(),
+  };
+  return { stored, claims, get: () => source.get('account', grant, sender) };
+}
+
+test('token: if another process claims the request meanwhile, the new refresh token is stored nevertheless', async () => {
+  const { stored, claims, get } = rotating({ meanwhile: (entry) => ({ ...entry, askedUntilMs: nowMs + 20_000 }) });
+  expect(await get()).toEqual({ kind: 'token', accessToken: 'issued' });
+  expect(stored.entry).toMatchObject({ token: { accessToken: 'issued' }, refreshToken: 'next' });
+  expect(claims).toHaveLength(1);
+});
+
+test('token: if another process stores a newer refresh token meanwhile, its token is used', async () => {
+  const token = { accessToken: 'of another', expiresAtMs: nowMs + 3_600_000 };
+  const newer: OAuthEntry = { v: 1, token, refreshToken: 'newer' };
+  const { stored, claims, get } = rotating({ meanwhile: () => newer });
+  expect(await get()).toEqual({ kind: 'token', accessToken: 'of another' });
+  expect(stored.entry).toEqual(newer);
+  expect(claims).toHaveLength(1);
+});
+
+test('token: storing is tried again, since the platform accepts the previous refresh token no more', async () => {
+  const { stored, claims, get } = rotating({ failures: 2 });
+  expect(await get()).toEqual({ kind: 'token', accessToken: 'issued' });
+  expect(stored.entry).toMatchObject({ token: { accessToken: 'issued' }, refreshToken: 'next' });
+  expect(claims).toHaveLength(1);
+});
+
+test('token: the claim of a process lasts longer than its request may', async () => {
+  const { claims, get } = rotating();
+  await get();
+  expect(claims[0]).toBeGreaterThan(60_000);
 });

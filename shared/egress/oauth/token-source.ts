@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { OAuthEntry } from '../../contracts/config/oauth-entry.ts';
+import { retry } from '../../runtime/retry.ts';
 import type { OAuthGrant } from '../oauth-grant.ts';
 import type { Sender } from '../sender.ts';
 import { requestToken } from './request-token.ts';
@@ -24,6 +25,8 @@ export type TokenSource = {
 
 export type TokenSourceOptions = {
   readonly store: TokenStore;
+  /** How long the request for a token may take, in ms. */
+  readonly requestTimeoutMs: number;
   readonly now?: () => number;
 };
 
@@ -36,13 +39,17 @@ const grantsMax = 10_000;
 const renewMs = 5 * 60_000;
 /** A token with less time left may expire during the request. */
 const usableMs = 30_000;
-/** How long other processes wait for the one that requests a token, in case it died. */
-const askingMs = 20_000;
+/** A claim lasts this much longer than its request may. Then other processes assume that the claiming one died. */
+const claimSlackMs = 5_000;
+/** Attempts to store a token. */
+const writesMax = 6;
 const lookEveryMs = 200;
 /** A refusal is cached for this long; then one process requests a token again. */
 const refusalMs = 60_000;
 /** The platform is asked again this long after it issued no token for another reason. */
 const pauseMs = 5_000;
+
+type Before = { readonly revision: number; readonly refreshToken: string | undefined };
 
 /** A running attempt to obtain a token other than `rejected`. */
 type Asking = { readonly rejected: string | undefined; readonly result: Promise<TokenResult> };
@@ -51,10 +58,23 @@ type Asking = { readonly rejected: string | undefined; readonly result: Promise<
  * Tokens of all destinations of a thread. They are shared with other threads and processes through the store, because
  * platforms limit how often they issue tokens, and some accept a refresh token only once.
  */
-export function createTokenSource({ store, now = Date.now }: TokenSourceOptions): TokenSource {
+export function createTokenSource({ store, requestTimeoutMs, now = Date.now }: TokenSourceOptions): TokenSource {
+  const askingMs = requestTimeoutMs + claimSlackMs;
   const known = new LRUCache<string, OAuthEntry>({ max: grantsMax });
   const asking = new Map<string, Asking>();
   const paused = new LRUCache<string, { readonly untilMs: number; readonly result: TokenResult }>({ max: grantsMax });
+
+  /** Stores an answer; false if another process has stored a later one meanwhile. */
+  const storeNext = async (accountId: string, key: string, next: OAuthEntry, before: Before): Promise<boolean> => {
+    for (let { revision } = before; ;) {
+      if ((await store.write(accountId, key, next, revision)) !== undefined) return true;
+      const found = await store.read(key);
+      // A process that has only claimed the request, or was refused, has no newer refresh token than this answer.
+      const isReplaced = found.entry !== undefined && found.entry.refreshToken !== before.refreshToken;
+      if (next.refusal !== undefined || isReplaced) return false;
+      revision = found.revision;
+    }
+  };
 
   const obtain = async (
     accountId: string,
@@ -87,7 +107,11 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
         return unavailable(answer.reason);
       }
       const next = nextEntry(kept(entry), answer, nowMs);
-      await store.write(accountId, key, next, claimed);
+      const before = { revision: claimed, refreshToken: entry?.refreshToken };
+      const isStored = await retry(() => storeNext(accountId, key, next, before), {
+        isPassing: (_error, attempt) => attempt < writesMax,
+      });
+      if (!isStored) continue;
       known.set(key, next);
       return resultOf(next, now(), ({ expiresAtMs }) => expiresAtMs, undefined) ?? unavailable('the token has expired');
     }
