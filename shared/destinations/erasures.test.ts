@@ -466,6 +466,22 @@ test('erasures: at every step, an unreachable platform is retried and a refusal 
   }
 });
 
+test('erasures: a search whose answer is cut is retried, since the missing part may name the person', () => {
+  const searching = new Set<string>();
+  for (const { type, settings, order: changes } of cases) {
+    const step = prepared(type, settings ?? {}).begin({ ...order, ...changes });
+    if (step.kind !== 'send') throw new Error(`${type} ended early`);
+    const next = step.read({ status: 200, headers: {}, body: '{"data":[{"id":', isCut: true }, 0);
+    if (step.request.method !== 'GET') {
+      expect([type, next.kind]).not.toEqual([type, 'retry']);
+      continue;
+    }
+    searching.add(type);
+    expect([type, next]).toEqual([type, { kind: 'retry', reason: 'the response is incomplete' }]);
+  }
+  expect(searching).toContain('ActiveCampaignApi');
+});
+
 test('erasures: without a known identifier or a required setting, an operator must delete the person', () => {
   const nobody = { visitorIds: [], externalIds: [], emails: [], phones: [] };
   for (const type of ['Amplitude', 'Customerio', 'Iterable', 'Klaviyo', 'Hubspot', 'Mailchimp', 'Zendesk', 'ZohoCRM']) {

@@ -60,6 +60,8 @@ export type PreparedErasure = {
 export const done: ErasureEnd = { kind: 'done' };
 export const requested: ErasureEnd = { kind: 'requested', reference: undefined };
 
+const cutShort: ErasureEnd = { kind: 'retry', reason: 'the response is incomplete' };
+
 export const manual = (reason: string): PreparedErasure => ({ begin: () => ({ kind: 'manual', reason }) });
 
 /** For a platform that stores no personal data. */
@@ -89,6 +91,8 @@ export function ask(
       switch (outcome.kind) {
         case 'delivered':
         case 'dropped':
+          // The missing part of what a search found may name the person.
+          if (answer.isCut === true && request.method === 'GET') return cutShort;
           return then(answer);
         case 'retry':
           return { kind: 'retry', reason: outcome.reason, afterMs: outcome.afterMs };
