@@ -1,3 +1,4 @@
+// Large: the documented exchanges of all kinds.
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
