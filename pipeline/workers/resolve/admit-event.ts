@@ -157,7 +157,7 @@ function wasKnownEarlier(
   { account, id, body, release }: Envelope,
   { scope, claim, storedAtMs }: { scope: string; claim: VisitorTouch['claim']; storedAtMs: number },
 ): boolean {
-  if (storedAtMs > deduplication.packedForMs) return false;
+  if (!deduplication.mayRepeatUngrouped(storedAtMs)) return false;
   if (deduplication.has(hashWithoutGroup(scope, id, claim))) return true;
   return release === undefined && deduplication.has(hashWithoutGroup(account, id, earlierClaim(body)));
 }

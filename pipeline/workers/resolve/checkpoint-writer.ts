@@ -164,6 +164,7 @@ export class CheckpointWriter {
       ids: this.#held.ids + ids,
       windowMs: deduplication.windowMs,
       idsMax: deduplication.idsMax,
+      ungroupedUntilMs: this.#context.deduplication.ungroupedUntilMs,
     };
     this.#written += 1;
     return {

@@ -149,14 +149,15 @@ test('deduplication: expired ids free their space', () => {
   expect(table.size).toBe(1_000);
 });
 
-test('deduplication: until the window is over, an event may repeat an id that was added packed', () => {
+test('deduplication: until the window is over, an event may repeat an id of an earlier build', () => {
   const table = createDeduplication({ windowMs, idsMax: 1_000 });
   const hash = hashEvent('a', 'e');
   expect(table.has(hash)).toBe(false);
-  expect(table.packedForMs).toBeLessThan(1_000_000);
-  table.addPacked({ ids: Buffer.from(encodeHashes([hash]), 'base64'), timeMs: 1_000_000 });
-  expect(table.has(hash)).toBe(true);
-  expect(table.packedForMs).toBeGreaterThanOrEqual(1_000_000 + windowMs);
-  table.add(hashEvent('a', 'later'), 9_000_000);
-  expect(table.packedForMs).toBeLessThan(9_000_000);
+  table.addPacked({ ids: Buffer.from(encodeHashes([hash]), 'base64'), timeMs: 90_000_000 });
+  expect([table.has(hash), table.mayRepeatUngrouped(90_000_000)]).toEqual([true, false]);
+  table.noteUngrouped(90_000_000);
+  table.noteUngrouped(80_000_000);
+  expect(table.ungroupedUntilMs).toBe(90_000_000);
+  const times = [90_000_000, 90_000_000 + windowMs, 90_000_000 + 2 * windowMs];
+  expect(times.map((timeMs) => table.mayRepeatUngrouped(timeMs))).toEqual([true, true, false]);
 });

@@ -15,8 +15,12 @@ export type Deduplication = {
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;
-  /** Until this time, in ms since the epoch, an event may repeat one that was recorded from packed hashes. */
-  readonly packedForMs: number;
+  /** Records that a packed id of this time, in ms since the epoch, is of an earlier build: its hash has no group. */
+  noteUngrouped(timeMs: number): void;
+  /** The latest time of an id without a group; 0 if there is none. */
+  readonly ungroupedUntilMs: number;
+  /** Whether an event of this time may repeat one whose id has no group. */
+  mayRepeatUngrouped(timeMs: number): boolean;
   /** The latest time of a recorded event. */
   readonly timeMs: number;
   readonly size: number;
@@ -58,7 +62,7 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
   const [sizeMax, places] = [Math.max(1, Math.ceil(idsMax / parts)), Math.min(1_024, idsAtStart / parts)];
   const sets = Array.from({ length: parts }, () => new HashSet(sizeMax, places));
   let nowMs = 0;
-  let packedAtMs = 0;
+  let ungroupedUntilMs = 0;
   let steps: Steps = { now: 0, keptFrom: 0 };
   const advance = (timeMs: number): Steps => {
     if (timeMs <= nowMs) return steps;
@@ -80,7 +84,6 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
     has: ({ high, low }) => setOf(low).has(high, low),
     addPacked({ ids, timeMs }) {
       advance(timeMs);
-      packedAtMs = nowMs;
       // Reads the numbers directly, without creating an object for each hash.
       const view = viewOf(ids);
       for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
@@ -90,14 +93,17 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
     addRuns(runs) {
       const times = runs.map(({ timeMs }) => advance(timeMs));
       addByPart(sets, runs, times);
-      packedAtMs = nowMs;
     },
+    noteUngrouped(timeMs) {
+      ungroupedUntilMs = Math.max(ungroupedUntilMs, timeMs);
+    },
+    get ungroupedUntilMs() {
+      return ungroupedUntilMs;
+    },
+    // An id is held for up to a step longer than the window.
+    mayRepeatUngrouped: (timeMs) => timeMs <= ungroupedUntilMs + windowMs + stepMs,
     reserve(ids) {
       for (const set of sets) set.reserve(Math.ceil((ids / parts) * (1 + unevenness)));
-    },
-    get packedForMs() {
-      // An id is held for up to a step longer than the window.
-      return packedAtMs + windowMs + stepMs;
     },
     get timeMs() {
       return nowMs;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { encodeHashes, hashWithoutGroup, idsHeader } from '../../../shared/contracts/events/event-hash.ts';
+import { encodeHashes, hashWithoutGroup, ungroupedIdsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { eventsSubject } from '../../../shared/contracts/subjects.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
@@ -197,7 +197,7 @@ test('deduplication: an id that the previous build resolved is still a duplicate
   const claim = { userId: 'u', externalIds: ['c-1'], emails: [] };
   await publish(rig.connection, eventsSubject(account, 3), Buffer.from('of the previous build'), {
     msgId: randomUUID(),
-    headers: { [idsHeader]: encodeHashes([hashWithoutGroup(account, 'order-1', claim)]) },
+    headers: { [ungroupedIdsHeader]: encodeHashes([hashWithoutGroup(account, 'order-1', claim)]) },
     timeoutMs: 5_000,
   });
   const body = { event: 'E', userId: 'u', externalId: 'c-1' };

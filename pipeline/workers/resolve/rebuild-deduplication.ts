@@ -1,4 +1,4 @@
-import { bytesPerHash, idsHeader } from '../../../shared/contracts/events/event-hash.ts';
+import { bytesPerHash, idsHeader, ungroupedIdsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
 import {
   deleteMessage,
@@ -56,8 +56,10 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
     silenceMaxMs: settings.rebuildSilenceMaxMs,
     signal,
     onMessage(message) {
-      const ids = Buffer.from(message.header(idsHeader) ?? '', 'base64');
       const { seq, storedAtMs: timeMs } = message;
+      const ungrouped = message.header(ungroupedIdsHeader);
+      if (ungrouped !== undefined) deduplication.noteUngrouped(timeMs);
+      const ids = Buffer.from(ungrouped ?? message.header(idsHeader) ?? '', 'base64');
       deduplication.addPacked({ ids, timeMs });
       checkpoints.note({ seq, msgId: message.header(msgIdHeader) ?? '', ids, timeMs });
     },
@@ -207,7 +209,9 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
       const follows = last === undefined ? seq === first : head !== undefined && head.from <= last.to + 1;
       if (head === undefined || runs === undefined || head.log !== events.createdAt || !follows) return false;
       const ids = runs.reduce((sum, run) => sum + run.ids.length / bytesPerHash, 0);
-      held.push({ seq, ids, timeMs: runs.at(-1)?.timeMs ?? held.at(-1)?.timeMs ?? 0 });
+      const timeMs = runs.at(-1)?.timeMs ?? held.at(-1)?.timeMs ?? 0;
+      held.push({ seq, ids, timeMs });
+      deduplication.noteUngrouped(head.ungroupedUntilMs ?? timeMs);
       last = head;
       runsRead.push(...runs);
       idsRead += ids;

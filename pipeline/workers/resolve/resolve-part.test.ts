@@ -164,6 +164,7 @@ test.each(['account', 'account\nsource-1'])(
     const context = createContext();
     const ids = Buffer.from(encodeHashes([hashWithoutGroup(scope, 'order-1')]), 'base64');
     context.deduplication.addPacked({ ids, timeMs: Date.now() });
+    context.deduplication.noteUngrouped(Date.now());
     const events = ['order-1', 'order-2'].map((id) => ({ id, body: { event: 'Order' } }));
     await resolveAll(context, [stored(1, frameOf('account', events))]);
     expect(context.counts).toMatchObject({ events: 2, duplicates: 1 });
@@ -189,6 +190,7 @@ test.each([
     const context = createContext();
     const ids = Buffer.from(encodeHashes([hashWithoutGroup('account', 'order-1', hashed)]), 'base64');
     context.deduplication.addPacked({ timeMs: Date.now(), ids });
+    context.deduplication.noteUngrouped(Date.now());
     const events = ['order-1', 'order-2'].map((id) => ({ id, body: { event: 'Order', ...body } }));
     await resolveAll(context, [stored(1, frameOf('account', events))]);
     expect(context.counts).toMatchObject({ events: 2, duplicates: 1 });

@@ -20,6 +20,8 @@ const CheckpointHeadSchema = Type.Object({
   /** Time window of the deduplication table that the checkpoints belong to, in ms. */
   windowMs: Type.Number(),
   idsMax: Type.Number(),
+  /** See `Deduplication.ungroupedUntilMs`. Missing in checkpoints of earlier builds, all of whose ids have no group. */
+  ungroupedUntilMs: Type.Optional(Type.Number()),
 });
 
 /** What a checkpoint covers, and what must hold for it to be used. */

@@ -12,10 +12,12 @@ type Identifiers = {
 };
 
 /**
- * Header of a resolved frame: the packed hashes of its events, one for each line, so that deduplication can be rebuilt
- * from headers alone.
+ * Header of a resolved frame: the packed hashes of its events, one for each line and two for an event released from
+ * quarantine, so that deduplication can be rebuilt from headers alone.
  */
-export const idsHeader = 'Sluice-Ids';
+export const idsHeader = 'Sluice-Hashes';
+/** The header of earlier builds, with hashes that have no group. */
+export const ungroupedIdsHeader = 'Sluice-Ids';
 
 /**
  * The scope in which an event's id is unique: its source, separately for live and test events. So an id sent with the

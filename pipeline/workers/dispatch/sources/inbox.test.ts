@@ -54,6 +54,7 @@ function open(isStored: boolean, lines: readonly string[] = ['one'], settledBefo
     storedAtMs: 1,
     timesHandedOut: 1,
     data: writer.bytes(),
+    working: () => undefined,
     finish: () => done.push('finished'),
     ack: () => done.push('acknowledged'),
     release: () => done.push('released'),
