@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeHealthRecord, recentHealthKey } from '../../../shared/contracts/health-record.ts';
 import { encodePosition, positionKey } from '../../../shared/contracts/destination-position.ts';
+import type { WrittenPlace } from '../../../shared/contracts/destination-position.ts';
 import { dispatcherConsumer } from '../../../shared/contracts/subjects.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { bucketSettings } from '../../../shared/nats/buckets/open-buckets.ts';
@@ -9,6 +10,7 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
+import { setBit } from './events/line-bits.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
 import type { DispatcherActor } from './dispatcher.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
@@ -195,6 +197,28 @@ test('position: a lost position stays lost until the events that its owner skips
   await second.store({ ...place, upTo: 3, above: [1, 2] });
   await second.store({ ...place, upTo: 4 });
   expect([(await OwnedPosition.claim(options, undefined)).isLost, await upTo()]).toEqual([false, 4]);
+});
+
+test('position: an event counts as settled before a claim only if it was, whatever its owner settles', async () => {
+  const options = { ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 };
+  const first = await OwnedPosition.claim(options, undefined);
+  const parts: WrittenPlace['parts'] = [[3, 1, Buffer.of(0b01).toString('base64')]];
+  await first.store({ upTo: 1, above: [], storedUntilMs: 1, parts });
+  const position = await OwnedPosition.claim(options, undefined);
+  const settled = (): boolean[] =>
+    [
+      { seq: 1, line: 0 },
+      { seq: 3, line: 0 },
+      { seq: 3, line: 1 },
+      { seq: 4, line: 0 },
+    ].map((origin) => position.hasSettled(origin));
+  expect(settled()).toEqual([true, true, false, false]);
+  // As the inbox does with a frame that it takes, and with frames that it hands back.
+  setBit(position.parts.get(3)?.lines, 1);
+  expect(settled()).toEqual([true, true, false, false]);
+  position.parts.delete(3);
+  position.parts.set(4, { seq: 4, storedAtMs: 1, lines: Uint8Array.of(0b01) });
+  expect(settled()).toEqual([true, true, false, false]);
 });
 
 test('position: an owner of an earlier term writes nothing any more', async () => {

@@ -38,8 +38,10 @@ type Claimed = {
 export class OwnedPosition {
   /** The finished frames; undefined if no frame is finished yet. */
   readonly finished: FinishedMessages | undefined;
-  /** Settled lines of unfinished frames, by sequence. */
+  /** Settled lines of unfinished frames, by sequence; the owner's inbox changes them. */
   readonly parts: Map<number, SettledPart>;
+  /** The settled lines at the time of this claim. */
+  readonly #linesBefore: ReadonlyMap<number, Uint8Array>;
   /** A lost position stays lost until the events up to this sequence are settled: its owner skips them. */
   skipUpTo = 0;
   readonly #options: PositionOptions;
@@ -55,6 +57,7 @@ export class OwnedPosition {
     this.#revision = revision;
     this.finished = finished;
     this.parts = parts;
+    this.#linesBefore = new Map([...parts].map(([seq, { lines }]) => [seq, Uint8Array.from(lines)]));
     this.taken = new Promise((resolve) => {
       this.#onTaken = resolve;
     });
@@ -85,7 +88,7 @@ export class OwnedPosition {
   hasSettled({ seq, line }: EventOrigin): boolean {
     if (this.finished === undefined) return true;
     const { upTo, above } = this.finished;
-    return seq <= upTo || above.includes(seq) || hasBit(this.parts.get(seq)?.lines, line);
+    return seq <= upTo || above.includes(seq) || hasBit(this.#linesBefore.get(seq), line);
   }
 
   /** Raised with each claim. */
