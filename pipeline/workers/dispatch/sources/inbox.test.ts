@@ -60,7 +60,7 @@ function open(isStored: boolean, lines: readonly string[] = ['one'], settledBefo
     release: () => done.push('released'),
   } as unknown as LogMessage;
   const place = () => placeOf(options.pullConsumer, frames, parts);
-  return { inbox: new Inbox(options), message, done, store, place };
+  return { inbox: new Inbox(options), message, done, store, place, parts };
 }
 
 /** The ids of the events that are left to be read; empty for a line that cannot be read. */
@@ -105,6 +105,12 @@ test('inbox: the position keeps the settled lines of frames that are not deliver
   inbox.take(message);
   expect(new Set(seqs())).toEqual(new Set([1, 2]));
   expect(readAll(inbox)).toEqual(['two']);
+});
+
+test('inbox: settled lines of frames that are finished are forgotten', () => {
+  const { place, parts } = open(true, ['one'], [part(0, 1), part(1, 1)]);
+  place();
+  expect([...parts.keys()]).toEqual([1]);
 });
 
 test('inbox: a frame with a line that cannot be read is not handed back, since the line is counted', () => {

@@ -350,14 +350,19 @@ export class Inbox {
   }
 }
 
-/** Which part of the account's log is settled, for the next dispatcher. `settledBefore`: see `InboxOptions`. */
+/**
+ * Which part of the account's log is settled, for the next dispatcher. `settledBefore`: see `InboxOptions`; frames that
+ * are finished are removed from it.
+ */
 export function placeOf(
   { finished }: Pick<PullConsumer, 'finished'>,
   frames: FramesInFlight,
   settledBefore: InboxOptions['settledBefore'],
 ): DispatchPlace {
   const { upTo, above } = finished;
-  const left = [...settledBefore.values()].filter(({ seq }) => seq > upTo && !above.includes(seq));
+  for (const seq of settledBefore.keys()) if (seq <= upTo) settledBefore.delete(seq);
+  const finishedAbove = new Set(above);
+  const left = [...settledBefore.values()].filter(({ seq }) => !finishedAbove.has(seq));
   const parts = frames.all.flatMap(({ source, settled }) =>
     source.kind === 'log' && settled !== undefined
       ? [{ seq: source.message.seq, storedAtMs: source.message.storedAtMs, lines: settled }]
