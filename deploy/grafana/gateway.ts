@@ -141,7 +141,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
     panels: [
       {
         title: 'Queue for the log',
-        description: 'Used fraction of the limits of events and bytes. At 1 events are refused.',
+        description: 'Used fraction of the limits of events and bytes. At 1 events are refused; one account: at half.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [

@@ -251,6 +251,16 @@ test('group commit: an account uses at most half of the queue, so that other acc
   expect([rig.commit.hasRoom(1, 100, 'loud'), rig.commit.hasRoom(1, 100, 'quiet')]).toEqual([false, true]);
 });
 
+test('group commit: a batch of more than half of the queue has room once nothing of its account is queued', async () => {
+  const rig = createRig({ queueEventsMax: 4, queueBytesMax: 2_000 });
+  expect([rig.commit.hasRoom(4, 2_000, 'a'), rig.commit.hasRoom(5, 10, 'a')]).toEqual([true, false]);
+  expect(rig.commit.hasRoom(1, 2_001, 'a')).toBe(false);
+  rig.add(0, 'one', '', 'b');
+  expect([rig.commit.hasRoom(3, 1_500, 'a'), rig.commit.hasRoom(4, 1_500, 'a')]).toEqual([true, false]);
+  rig.add(0, 'two', '', 'a');
+  expect([rig.commit.hasRoom(1, 10, 'a'), rig.commit.hasRoom(2, 10, 'a')]).toEqual([true, false]);
+});
+
 test('group commit: if the log does not answer in time, all waiting events fail at once and no new ones are accepted', async () => {
   const rig = createRig();
   rig.add(0, 'a');

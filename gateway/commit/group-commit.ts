@@ -122,7 +122,8 @@ export class GroupCommit {
 
   /** Whether the log works and the queue has room for events of this account; if not, refuse the request. */
   hasRoom(events: number, bytes: number, accountId: string): boolean {
-    return this.#gate.open && this.#events.hasRoom(accountId, events) && this.#bytes.hasRoom(accountId, bytes);
+    const { open } = this.#gate;
+    return open && roomIn(this.#events, accountId, events) && roomIn(this.#bytes, accountId, bytes);
   }
 
   /** Adds an event to its partition's next frame and copies its bytes. Call `hasRoom` first. */
@@ -309,6 +310,10 @@ export class GroupCommit {
 
 /** One account may use half of the queue, so its burst leaves room for the others. */
 const queueLimit = (max: number): ConcurrencyLimit => new ConcurrencyLimit({ max, ofOwnerMax: Math.ceil(max / 2) });
+
+/** An account may use the whole queue while it has nothing queued: a batch larger than half would always be refused. */
+const roomIn = (limit: ConcurrencyLimit, accountId: string, amount: number): boolean =>
+  limit.usedBy(accountId) === 0 ? limit.total + amount <= limit.max : limit.hasRoom(accountId, amount);
 
 /** The frames of one partition, oldest first: frames closed for their size, then the growing one. */
 class Lane {

@@ -63,9 +63,15 @@ export const gatewayMetrics = {
   framesInFlight: gauge('sluice_gateway_frames_in_flight', 'Frames sent and not acknowledged yet'),
   framesInFlightLimit: gauge('sluice_gateway_frames_in_flight_limit', 'Frames that may be in flight at a time'),
   queueEvents: gauge('sluice_gateway_queue_events', 'Events that wait for the log or are on their way to it'),
-  queueEventsLimit: gauge('sluice_gateway_queue_limit_events', 'Events that may wait; more are refused'),
+  queueEventsLimit: gauge(
+    'sluice_gateway_queue_limit_events',
+    'Events that may wait, of one account half; more are refused',
+  ),
   queueBytes: gauge('sluice_gateway_queue_bytes', 'Bytes that wait for the log or are on their way to it'),
-  queueBytesLimit: gauge('sluice_gateway_queue_limit_bytes', 'Bytes that may wait; more are refused'),
+  queueBytesLimit: gauge(
+    'sluice_gateway_queue_limit_bytes',
+    'Bytes that may wait, of one account half; more are refused',
+  ),
   engineInfo: gauge('sluice_gateway_engine_info', 'Always 1; the labels name the build of the HTTP engine', [
     'package',
     'version',
