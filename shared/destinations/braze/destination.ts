@@ -121,6 +121,7 @@ export const braze = defineDestination({
     notCarried: [
       'merging two users that both have an external id; an alias merges an anonymous user only',
       'campaigns, Canvases and catalogs, which are not user data',
+      'erasing every user with an address: of several users without an external id Braze deletes one, and a user with an external id that Sluice does not know stays, since it may be another person',
     ],
     skips: { group: 'Braze has no groups', alias: 'the destination is set to keep anonymous users separate' },
     namesElsewhere: ['Braze Cloud Mode (Actions)', 'Appboy'],

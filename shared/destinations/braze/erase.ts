@@ -16,7 +16,8 @@ export function eraseAtBraze({ baseUrl, apiKey, aliasLabel }: Given): PreparedEr
   const headers = { authorization: `Bearer ${apiKey}` };
   return {
     begin({ subject }) {
-      // Of several users with an address, Braze deletes the one that `prioritization` selects.
+      // Of several users with an address, Braze deletes the one that `prioritization` selects. An identified user that
+      // remains may be another person with the same address.
       const addresses = subject.emails.map((email) => ({ email, prioritization }));
       const aliases = subject.visitorIds.map((id) => ({ alias_name: id, alias_label: aliasLabel }));
       const sorts: readonly (readonly [string, readonly (string | JsonObject)[]])[] = [
