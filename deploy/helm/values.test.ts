@@ -45,6 +45,13 @@ test('values: match their schema, which refuses unknown members', () => {
   expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
 });
 
+test('values: the former default of pollingIntervalSeconds, which helm upgrade --reuse-values brings, is accepted', () => {
+  const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
+  const keda = { ...(at('pipeline.keda') as Values), pollingIntervalSeconds: 15 };
+  const reused = { ...values, pipeline: { ...(values['pipeline'] as Values), keda } };
+  expect(check(reused) ? [] : check.errors).toEqual([]);
+});
+
 test('values: a certificate is the name of a Secret, and authorities are accepted only with a certificate', () => {
   const check = new Ajv({ strict: false }).compile(schema);
   const tls = (service: string, of: Values): boolean =>
