@@ -8,7 +8,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { endSession, endSessionsLike, startSession } from './live-sessions.ts';
 import type { SessionId } from './live-sessions.ts';
-import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
+import { clearSession, holderHeader, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
 import type { Session } from './session-cookie.ts';
 import { viewSignedIn } from './session-view.ts';
 
@@ -34,6 +34,7 @@ export type BrowserSessions = {
   begin(em: EntityManager, browser: Browser, principals: readonly Principal[], at: Date): Promise<ChangedSession>;
   /**
    * Signs the browser out of an account. With `everywhere`, also signs out all other browsers of the same key or user.
+   * Changes nothing if the page shows another key or user than the one signed in.
    */
   end(
     em: EntityManager,
@@ -54,6 +55,13 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
   // The Origin of a page loaded over TLS begins with https.
   const isSecure: BrowserSessions['isSecure'] = ({ headers }) =>
     isTls || headers.origin?.startsWith('https:') === true || headers['x-forwarded-proto'] === 'https';
+  /** Whether the page that sent a request shows the key or user of a sign-in; true if either of them is unknown. */
+  const isShown = async (em: EntityManager, { headers }: Browser, one: SessionId, at: Date): Promise<boolean> => {
+    const shown = headers[holderHeader];
+    if (shown === undefined) return true;
+    const principal = await principalOfSession(em, one, at);
+    return principal === undefined || principal.id === shown;
+  };
   return {
     read,
     isSecure,
@@ -84,7 +92,8 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
     },
     async end(em, browser, { accountId, everywhere }, at) {
       const session = read(browser, at);
-      const ending = session?.keys.find((one) => one.accountId === accountId);
+      const found = session?.keys.find((one) => one.accountId === accountId);
+      const ending = found !== undefined && (await isShown(em, browser, found, at)) ? found : undefined;
       if (ending !== undefined) await (everywhere ? endSessionsLike : endSession)(em, ending);
       const keys = session?.keys.filter((one) => one !== ending) ?? [];
       const secure = isSecure(browser);

@@ -76,6 +76,23 @@ test('session: a page that shows another key or user than the one signed in now 
   expect((await showing(client.keyId, '/activity/stream')).status).toBe(401);
 });
 
+test('session: a page that shows another key or user than the one signed in now signs nobody out', async () => {
+  const next = await plane.newKey(client, ['all']);
+  const [cookie, elsewhere] = [cookieOf(await signIn(next.key)), cookieOf(await signIn(next.key))];
+  const leave = (holder: string, query = ''): Promise<Response> =>
+    send('DELETE', `/session/${client.accountId}${query}`, {
+      headers: { ...fromConsole, cookie, 'x-sluice-account': client.accountId, 'x-sluice-holder': holder },
+    });
+  for (const query of ['', '?everywhere=true']) {
+    const refused = await leave(client.keyId, query);
+    expect(await refused.json()).toMatchObject({ accounts: [{ accountId: client.accountId, keyId: next.keyId }] });
+    expect(await worksFor(cookieOf(refused), client.accountId)).toEqual([true, true]);
+    for (const one of [cookie, elsewhere]) expect(await worksFor(one, client.accountId)).toEqual([true, true]);
+  }
+  expect(await (await leave(next.keyId)).json()).toMatchObject({ accounts: [] });
+  expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
+});
+
 test('session: without the header of the console there is no sign-in or sign-out', async () => {
   const forged = await send('POST', '/session', { body: { key: client.key } });
   expect(forged.status).toBe(403);
