@@ -62,6 +62,11 @@ test('VWO: with an SDK key, a visitor has the id that the SDKs derive from the u
   expect(visitorId('Varun')).toBe('Varun');
   const ofBrowser = 'D0E1A2B3C4D5E60000000000000000001';
   expect(visitorId(ofBrowser, 'key-1')).toBe(ofBrowser);
+  // The id that an SDK recorded is final; another id of 32 digits is a user id, which the SDKs convert.
+  const recorded = 'C4D95C097902569F9A2D2E87CD3201C8';
+  expect(visitorId(recorded, 'key-1')).toBe(recorded);
+  const random = 'C4D95C097902469F9A2D2E87CD3201C8';
+  expect(visitorId(random, 'key-1')).not.toBe(random);
 });
 
 test('VWO: a visitor without a VWO visitor id is unfit', () => {

@@ -97,9 +97,12 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 // The name-based UUID of https://vwo.com, without dashes.
 const vwoNamespace = '11e13cd76c4853ec86797e9c752273c5';
 
-/** The id under which VWO's SDKs record a user, unless the user's id is one that VWO set in the browser. */
+// As VWO sets it in the browser, or as an SDK records it: a UUID of version 5.
+const ownId = /^(?:[DJ][\dA-Fa-f]{32}|[\dA-F]{12}5[\dA-F]{3}[89AB][\dA-F]{15})$/;
+
+/** The id under which VWO's SDKs record a user, unless the given id is one of VWO already. */
 function sdkVisitor(userId: string, accountId: string): string {
-  if (/^[DJ][\dA-Fa-f]{32}$/.test(userId)) return userId;
+  if (ownId.test(userId)) return userId;
   return nameUuid(userId, nameUuid(accountId, vwoNamespace)).toUpperCase();
 }
 
