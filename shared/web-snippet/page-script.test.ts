@@ -212,6 +212,7 @@ test.each([
   ['a consent cookie that is no JSON', 'sluice_consent=yes'],
   ['a consent cookie that is no object', 'sluice_consent=null'],
   ['a consent cookie with other values', 'sluice_consent=%7B%22ads%22%3A%22no%22%7D'],
+  ['a cookie of delivered grants with a broken escape', 'sluice_told=%E0%A4'],
   ['an id cookie with a broken escape', 'sluice_visitor_id=%E0%A4'],
   ['an id cookie that is too long for an id', `sluice_visitor_id=${'x'.repeat(401)}`],
 ])('page script: %s is ignored', async (_name, cookie) => {
@@ -470,19 +471,107 @@ const allowing = (): Map<string, string> =>
   ]);
 const refusing = { event: '$identify', userId: 'known', userProperties: { consent: { ads: false } } };
 
-test('consent: of decisions on an earlier page, only denials are repeated, as a grant may have been withdrawn elsewhere', async () => {
-  const jar = allowing();
-  jar.set('sluice_consent', encodeURIComponent('{"ads":true,"analytics":false}'));
-  const { call, names, sent } = openPage({ jar, purposes: { ads: false, analytics: false, social: false } });
+/** Cookies of a visitor whose grants of `ads` and `social`, and denial of `analytics`, an earlier page delivered. */
+async function delivered(): Promise<Map<string, string>> {
+  const jar = new Map<string, string>();
+  const { call, names, sent } = openPage({ jar, purposes: three });
+  call('consent', { ads: true, analytics: false, social: true });
+  expect(await names()).toEqual(['$identify']);
+  expect(sent[0]?.userProperties).toEqual({ consent: { ads: true, analytics: false, social: true } });
+  return jar;
+}
+const three = { ads: false, analytics: false, social: false };
+
+test('consent: of decisions that an earlier page delivered, only denials are repeated, as a grant may have been withdrawn elsewhere', async () => {
+  const { call, names, sent } = openPage({ jar: await delivered(), purposes: three });
   call('track', 'Seen');
   await names();
-  expect(sent[0]?.userProperties).toEqual({ consent: { analytics: false } });
   call('consent', { social: true });
   await names();
-  expect(sent[1]?.userProperties).toEqual({ consent: { analytics: false, social: true } });
   call('consent', { ads: true });
   await names();
-  expect(sent[2]?.userProperties).toEqual({ consent: { ads: true, analytics: false, social: true } });
+  expect(sent.map(({ userProperties }) => userProperties)).toEqual([
+    { consent: { analytics: false } },
+    { consent: { analytics: false, social: true } },
+    { consent: { ads: true, analytics: false } },
+  ]);
+});
+
+test('consent: on each page of a person who is identified there, no grant is repeated after its delivery', async () => {
+  const jar = allowing();
+  const views = async (): Promise<unknown> => {
+    const { call, names, sent } = openPage({ jar, pages: true });
+    await names();
+    call('identify', 'ada');
+    await names();
+    return sent.map(({ userProperties }) => userProperties);
+  };
+  const consent = { ads: true };
+  expect(await views()).toEqual([{ consent }, { consent }]);
+  expect(await views()).toEqual([undefined, {}]);
+  expect(await views()).toEqual([undefined, {}]);
+});
+
+test.each<[how: string, options: PageOptions, beacons: number]>([
+  ['whose page ended before the settings arrived', { settings: new Promise(() => undefined) }, 0],
+  ['sent in a beacon, which may be lost', {}, 1],
+  ['whose page ended before the answer', { post: () => new Promise(() => undefined) }, 0],
+  ['that was refused', { post: () => Promise.resolve(Response.json({}, { status: 403 })) }, 0],
+])('consent: a grant %s is stated by the next page, once', async (_how, options, beacons) => {
+  const jar = new Map([['sluice_visitor_id', 'known']]);
+  const first = openPage({ jar, ...options });
+  await first.names();
+  first.call('consent', { ads: true });
+  if (beacons === 0) await first.names();
+  first.leave();
+  expect(first.beacons).toHaveLength(beacons);
+  // A later batch that is delivered does not count for the beacon.
+  first.call('track', 'Later');
+  await first.names();
+  for (const stated of [{ consent: { ads: true } }, undefined]) {
+    const next = openPage({ jar });
+    next.call('track', 'Seen');
+    await next.names();
+    expect(next.sent).toMatchObject([{ event: 'Seen', userId: 'known' }]);
+    expect(next.sent[0]?.userProperties).toEqual(stated);
+  }
+});
+
+test('consent: a delivered grant is stated for another person who signs in on a later page', async () => {
+  const { call, names, sent } = openPage({ jar: await delivered(), purposes: three });
+  call('identify', 'bob');
+  await names();
+  const consent = { ads: true, analytics: false, social: true };
+  expect(sent).toMatchObject([{ externalId: 'bob', userProperties: { consent } }]);
+});
+
+test('consent: a grant of a purpose that is published after the decision is stated, without the delivered ones', async () => {
+  const jar = new Map<string, string>();
+  const first = openPage({ jar, purposes: { ads: false } });
+  first.call('consent', { ads: true, social: true });
+  await first.names();
+  expect(first.sent[0]?.userProperties).toEqual({ consent: { ads: true } });
+  const next = openPage({ jar, purposes: { social: false, ads: false } });
+  next.call('track', 'Seen');
+  await next.names();
+  expect(next.sent[0]?.userProperties).toEqual({ consent: { social: true } });
+});
+
+test('consent: the answer to a batch from before a later decision does not count as its delivery', async () => {
+  let answer: (response: Response) => void = () => undefined;
+  const answers = [new Promise<Response>((resolve) => (answer = resolve))];
+  const { call, names, sent, leave } = openPage({
+    purposes: { ads: true, analytics: true },
+    post: () => answers.shift() ?? Promise.resolve(Response.json({})),
+  });
+  call('consent', { ads: true });
+  await names();
+  call('consent', { ads: false });
+  leave();
+  call('consent', { ads: true });
+  answer(Response.json({}));
+  await names();
+  expect(sent.at(-1)?.userProperties).toEqual({ consent: { ads: true } });
 });
 
 test('consent: a decision is recorded for each person who signs in after it', async () => {
@@ -643,10 +732,23 @@ test('reset: waiting events keep their device, and the next person has another, 
   expect(next).not.toBe('known');
   const consent = { ads: true };
   expect(sent.map(({ userId, externalId, userProperties }) => [userId, externalId, userProperties])).toEqual([
-    ['known', 'ada', {}],
+    ['known', 'ada', { consent }],
     ['known', 'ada', undefined],
     [next, undefined, { consent }],
   ]);
+});
+
+test('reset: the answer to an earlier batch stores nothing about the person who left', async () => {
+  let answer: (response: Response) => void = () => undefined;
+  const jar = allowing();
+  const { call, names, sent } = openPage({ jar, post: () => new Promise((resolve) => (answer = resolve)) });
+  call('identify', 'ada');
+  await names();
+  call('reset');
+  answer(Response.json({}));
+  await names();
+  expect(sent[0]?.userProperties).toEqual({ consent: { ads: true } });
+  expect([...jar.keys()]).toEqual(['sluice_consent']);
 });
 
 test('reset: without consent, waiting events get a device id that is not stored', async () => {

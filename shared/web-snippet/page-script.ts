@@ -102,6 +102,9 @@ const clockErrorMsMax = 120_000;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
 const consentCookie = 'sluice_consent';
+/** Marks of the grants that the gateway has received, newest first. */
+const toldCookie = 'sluice_told';
+const toldMax = 50;
 /** Names of ad platforms' address parameters, and below of their cookies, from shared/contracts/events/click-ids.ts. */
 const clickParameters =
   /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref|_?ef_transaction_id|postback_?id|(bw_)?auction_id|rokt_tracking_id|ttd_click_id|(impact|outbrain|taboola)_cid)$/i;
@@ -125,9 +128,6 @@ function start(script: Element): void {
   /** The visitor's decisions on this or an earlier page. */
   let decided = readDecisions();
   const decidedBefore = decided;
-  /** The visitor's decisions on this page, and the visitor id of an earlier page. */
-  let chosen: Record<string, boolean> = {};
-  const idBefore = readCookie(idCookie);
   let stored = readCookie(consentCookie);
   /** The decisions, which another tab may have changed. One that the browser does not store holds for this page. */
   const decisions = (): Record<string, boolean> => {
@@ -138,6 +138,8 @@ function start(script: Element): void {
   };
   /** The visitor and external ids that were last sent with the decisions; undefined if they changed since. */
   let decidedFor: unknown;
+  /** Marks of the grants in the batch that is being sent, unless decisions were made since. */
+  let telling: readonly string[] = [];
   /** `distinctId` of the last row that was added for a decision: it carries the decisions at their own time. */
   let decision: unknown;
   let externalId: string | undefined;
@@ -158,11 +160,12 @@ function start(script: Element): void {
 
   /**
    * Decisions on known purposes. A default is not one: it would take precedence over the visitor's other signals. Grants
-   * that an earlier page sent for the id are left out: repeated, they would undo a withdrawal made elsewhere since then.
+   * that arrived for the ids are left out: repeated, they would undo a withdrawal made elsewhere since then.
    */
-  const consent = (id?: unknown): Record<string, boolean> => {
+  const consent = (ids = ''): Record<string, boolean> => {
     const by = decisions();
-    const stated = (purposes ?? []).filter(({ name }) => id !== idBefore || chosen[name] || !by[name]);
+    const told = readTold();
+    const stated = (purposes ?? []).filter(({ name }) => !by[name] || !told.includes(markOf(name, ids)));
     return onlyDecisions(Object.fromEntries(stated.map(({ name }) => [name, by[name]])));
   };
   const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
@@ -183,7 +186,9 @@ function start(script: Element): void {
   };
   const forgetDevice = (): void => {
     unstoredId = undefined;
+    telling = [];
     writeCookie(idCookie, '');
+    writeCookie(toldCookie, '');
   };
 
   const add = (event: string, given: unknown, userProperties?: Fields): void => {
@@ -259,8 +264,8 @@ function start(script: Element): void {
       userId: row['userId'] ?? visitorId(),
     })) as Fields[];
     for (const row of taken) {
-      const stated = consent(row['userId']);
-      const ids = [row['userId'], row['externalId']].join(' ');
+      const ids = idsOf(row);
+      const stated = consent(ids);
       if (isEmpty(stated) || (ids === decidedFor && row['distinctId'] !== decision)) continue;
       const properties = row['userProperties'] as Fields | undefined;
       row['userProperties'] = { ...properties, consent: { ...(properties?.['consent'] as Fields), ...stated } };
@@ -281,6 +286,10 @@ function start(script: Element): void {
   const send = async (): Promise<void> => {
     if (sending.length > 0 || sendable() === 0) return;
     sending = take();
+    telling = sending.flatMap((row) => {
+      const stated = Object.entries((row['userProperties'] as { consent?: Fields } | undefined)?.consent ?? {});
+      return stated.filter(([, isGranted]) => isGranted).map(([name]) => markOf(name, idsOf(row)));
+    });
     const answer = await post(`${base}/api/v1/batch`, bodyOf(sending));
     const again = !answer || answer.status === 429 || answer.status >= 500;
     if (again && tries < triesMax) {
@@ -294,8 +303,10 @@ function start(script: Element): void {
       return sendSoon(waitS * 1_000);
     }
     // Rows that are permanently refused or out of retries are dropped, so that they do not block later ones.
-    if (answer?.ok) forgetIfWithdrawn(sending);
-    else decidedFor = undefined;
+    if (answer?.ok) {
+      if (isAgreed()) writeCookie(toldCookie, [...new Set([...telling, ...readTold()])].slice(0, toldMax).join('.'));
+      forgetIfWithdrawn(sending);
+    } else decidedFor = undefined;
     tries = 0;
     sending = [];
     if (rows.length > 0) sendSoon(0);
@@ -338,11 +349,13 @@ function start(script: Element): void {
       const before = isAgreed();
       const made = onlyDecisions(plain(choices));
       if (isEmpty(made)) warn('the choices of consent', choices);
-      chosen = { ...chosen, ...made };
       decided = { ...decisions(), ...made };
       writeCookie(consentCookie, JSON.stringify(decided));
       stored = readCookie(consentCookie);
       decidedFor = undefined;
+      telling = [];
+      const isKept = (mark: string): boolean => !Object.keys(made).some((name) => mark.startsWith(markOf(name, '')));
+      writeCookie(toldCookie, readTold().filter(isKept).join('.'));
       page.sluice?.tags?.onConsent?.();
       // The first waiting row carries the decision too, because all waiting rows were consented to before, or are now.
       add('$identify', {}, {});
@@ -506,6 +519,19 @@ function readDecisions(): Record<string, boolean> {
   } catch {
     return {};
   }
+}
+
+const readTold = (): readonly string[] => readCookie(toldCookie)?.split('.') ?? [];
+
+const idsOf = (row: Fields): string => [row['userId'], row['externalId']].join(' ');
+
+/** A grant's mark: short hashes of the purpose's name and of the person's ids, from which no id can be read. */
+const markOf = (name: string, ids: string): string => `${hashOf(name)}_${ids && hashOf(ids)}`;
+
+function hashOf(text: string): string {
+  let sum = 0;
+  for (const letter of text) sum = (sum * 31 + letter.charCodeAt(0)) | 0;
+  return sum.toString(36);
 }
 
 function surroundings(): Fields {

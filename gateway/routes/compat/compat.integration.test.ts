@@ -268,7 +268,7 @@ test("bots: the User-Agent of a server's own library marks no visitor as a bot; 
 test('snippet: requested with its hash it may be cached forever, otherwise for an hour', async () => {
   const ask = (query: string): Promise<Response> => fetch(`${rig.gateway.url}/sluice.js${query}`);
   const script = await (await ask('')).text();
-  expect(gzipSync(script).length).toBeLessThan(3_712);
+  expect(gzipSync(script).length).toBeLessThan(3_904);
   const { readWebSnippet } = await import('../../../shared/web-snippet/web-snippet.ts');
   const kept = await ask(`?v=${readWebSnippet().hash}`);
   expect(kept.headers.get('cache-control')).toContain('immutable');
