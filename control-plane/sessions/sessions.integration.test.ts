@@ -76,7 +76,7 @@ test('session: a page that shows another key or user than the one signed in now 
   expect((await showing(client.keyId, '/activity/stream')).status).toBe(401);
 });
 
-test('session: a page that shows another key or user than the one signed in now signs nobody out', async () => {
+test('session: a page that shows another key or user than the one signed in now ends no session', async () => {
   const next = await plane.newKey(client, ['all']);
   const [cookie, elsewhere] = [cookieOf(await signIn(next.key)), cookieOf(await signIn(next.key))];
   const leave = (holder: string, query = ''): Promise<Response> =>
