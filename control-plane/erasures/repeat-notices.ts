@@ -20,9 +20,9 @@ export type RepeatOptions = {
 const everyMs = 1_000;
 
 /**
- * Announces the erasures that the log lacks, while this control plane leads: those of versions that announced none, and,
- * after a log was restored from an older copy, those of people who were erased since. All notices are compared after
- * each start, each reconnect, and when the stream has gone back.
+ * Announces erasures that the log lacks, while this control plane leads: earlier versions announced none, and a log that
+ * was restored from an older copy lacks all later ones. All notices are compared after each start, each reconnect, and
+ * when the stream has gone back.
  */
 export function repeatNotices({ pool, connection, logger, leading, now }: RepeatOptions): Periodic {
   const aborting = new AbortController();

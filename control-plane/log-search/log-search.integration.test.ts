@@ -287,7 +287,7 @@ test('log search: an event whose retry moves while the search runs is not shown 
     connection: plane.log,
     signal: AbortSignal.timeout(30_000),
     isErased: () => false,
-    // The search calls this between reading the retries of the other destination and those of this one.
+    // The search calls this after it has read the other destination's retries, and before it reads this one's.
     beginningOf: async (id: string) => {
       if (id !== destinationId) {
         await retry();

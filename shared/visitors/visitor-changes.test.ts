@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { stored } from './testing/planned-visitors.ts';
 import { VisitorCache } from './visitor-cache.ts';
 import { VisitorChanges } from './visitor-changes.ts';
-import { VisitorProperties } from './visitor-properties.ts';
 import type { Queryable } from './visitor-statements.ts';
 
 const accountId = '0d7c3c34-8a3f-4a58-9d55-6a8f6f0f6f10';
@@ -24,22 +24,7 @@ async function openRig() {
   const changes = new VisitorChanges({ query } as Queryable, cache, 0);
   await changes.catchUp();
   const reading = cache.beginReading();
-  const known = {
-    accountId,
-    id: 'v',
-    version: 1,
-    properties: VisitorProperties.none,
-    createdAtUs: 0,
-    updatedAtUs: 0,
-    mergedInto: undefined,
-    signedInAs: undefined,
-    setByServer: 0,
-    apart: [],
-    externalIds: 0,
-    emails: 0,
-    aliases: 0,
-  };
-  cache.take(known, reading);
+  cache.take(stored('v', { accountId }), reading);
   cache.endReading(reading);
   const suspend = (ms: number): void => {
     clock.wallMs += ms;

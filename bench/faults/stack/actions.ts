@@ -67,7 +67,7 @@ export async function keepAway(part: Part, ms: number): Promise<void> {
   await untilRunning(part);
 }
 
-/** Kills those of the parts that run with SIGKILL, and waits for their exit; they start again once released. */
+/** Kills each part that runs with SIGKILL, and waits for its exit. The parts start again once they are released. */
 export async function takeDown(...parts: readonly Part[]): Promise<void> {
   for (const part of parts) part.hold();
   await end(

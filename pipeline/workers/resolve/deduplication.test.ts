@@ -61,7 +61,7 @@ test('deduplication: a full table keeps the newest ids, and the effective window
 const accounts = ['a', 'b', 'c', 'd'];
 const hashOf = (id: number) => hashEvent(accounts[id % accounts.length] ?? '', String(id));
 
-test('deduplication: however many ids an account adds, those of the other accounts stay', () => {
+test('deduplication: however many ids an account adds, the ids of other accounts stay', () => {
   expect(new Set(accounts.map((account) => groupOf(hashEvent(account, '').low))).size).toBe(accounts.length);
   const [flood = '', ...others] = accounts;
   const idsMax = 16 * 100;

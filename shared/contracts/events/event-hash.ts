@@ -61,7 +61,7 @@ export function hashWithoutGroup(scope: string, eventId: string, claim: Identifi
   return murmur3Pair(text, high, low);
 }
 
-/** The seeds of a scope's hashes, and the group of its account. Those of the last two scopes are kept. */
+/** The seeds of a scope's hashes, and the group of its account. The results for the last two scopes are kept. */
 function seedsOf(scope: string): Seeds {
   if (scope !== last.scope) {
     const found = scope === lastButOne.scope ? lastButOne : { scope, seeds: makeSeeds(scope) };
