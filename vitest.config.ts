@@ -8,21 +8,24 @@ const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/*
 // No test passes or fails by its duration: these deadlines only end a test that hangs.
 const deadlines = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 45_000, interval: 20 } } };
 
-/**
- * Files that take half a minute or more, longest first: a long file that started last would run alone most of the time.
- */
+/** Files that take longest, longest first: a long file that started last would run alone most of the time. */
 const longFiles = [
-  'deploy/repo/console/console',
-  'deploy/repo/contributing/contributing',
-  'pipeline/pipeline',
-  'deploy/local/full-disk',
-  'pipeline/workers/dispatch/visitor-order',
-  'deploy/local/stack',
-  'pipeline/twin-account',
-  'pipeline/several-pipelines',
-  'pipeline/workers/dispatch/dispatcher',
-  'gateway/commit/quorum',
+  'deploy/repo/console/console.integration',
+  'deploy/repo/contributing/contributing.integration',
+  'pipeline/pipeline.integration',
+  'deploy/local/full-disk.integration',
+  'pipeline/workers/dispatch/visitor-order.integration',
+  'deploy/local/stack.integration',
+  'pipeline/twin-account.integration',
+  'pipeline/several-pipelines.integration',
+  'pipeline/workers/dispatch/dispatcher.integration',
+  'gateway/commit/quorum.integration',
+  'pipeline/workers/dispatch/sending/platforms',
+  'pipeline/protocol',
 ];
+
+// Short-lived objects die before they are copied: all unit tests take 7 % less CPU (105.6 to 98.5 s).
+const execArgv = ['--max-semi-space-size=64'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -33,7 +36,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 function placeOf({ moduleId }: TestSpecification): number {
-  return longFiles.findIndex((path) => moduleId.endsWith(`/${path}.integration.test.ts`));
+  return longFiles.findIndex((path) => moduleId.endsWith(`/${path}.test.ts`));
 }
 
 export default defineConfig({
@@ -52,6 +55,7 @@ export default defineConfig({
           exclude: [integrationTests],
           // Most files finish sooner than a process starts, so they share one. Fake timers and variables are restored.
           isolate: false,
+          execArgv,
         },
       },
       {
@@ -63,6 +67,7 @@ export default defineConfig({
           setupFiles: ['shared/testing/report-first-counterexample.ts'],
           // Loading Fastify, MikroORM and the log's client again for each file was a fifth of the cost of all tests.
           isolate: false,
+          execArgv,
         },
       },
     ],

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 /** A pipeline under load: slow destinations, and a ledger that compares the events accepted with the requests made. */
 async function underLoad() {
-  const { rig, sink } = await openRig(nats.url, database.url);
+  const { rig, sink } = await openRig(nats.url, database.url, { PIPELINE_THREADS: '2' });
   const account = randomUUID();
   const ledger = createLedger(visitors);
   const paths = Array.from({ length: destinations }, (_, i) => `/${i}`);

@@ -29,6 +29,7 @@ afterAll(async () => {
 });
 
 const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
+const twoThreads = { PIPELINE_THREADS: '2' };
 
 test('pipeline: configuration: destinations come, change and go while it runs', async () => {
   const { rig, sink } = await open();
@@ -77,7 +78,7 @@ test('pipeline: publication: if the clock of the control plane is ahead, a new d
 });
 
 test('pipeline: thread: when a thread dies, no event is lost and its actors run again', async () => {
-  const { rig, sink } = await open(soonAgain);
+  const { rig, sink } = await open({ ...soonAgain, ...twoThreads });
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
   const { pool, supervisor } = await startOn(rig);
@@ -96,7 +97,7 @@ test('pipeline: thread: when a thread dies, no event is lost and its actors run 
 });
 
 test('pipeline: isolation: a destination that hangs does not delay other destinations', async () => {
-  const { rig, sink } = await open({ PIPELINE_THREADS: '1' });
+  const { rig, sink } = await open();
   const account = randomUUID();
   sink.answer(({ path }) => (path === '/dead' ? 'hang' : 200));
   await rig.configure(account, {
@@ -109,7 +110,7 @@ test('pipeline: isolation: a destination that hangs does not delay other destina
 });
 
 test('pipeline: metrics: deliveries are counted by destination, and the counts survive the death of a thread', async () => {
-  const { rig, sink } = await open();
+  const { rig, sink } = await open(twoThreads);
   const [account, destination] = [randomUUID(), randomUUID()];
   await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
   const { metricsPort, pool } = await startOn(rig);
@@ -125,7 +126,7 @@ test('pipeline: metrics: deliveries are counted by destination, and the counts s
 test('pipeline: kill -9: after a restart every accepted event is delivered, is in the view, and is counted in health', async () => {
   // The view of recent events accepts every event; some events may not have reached it when the process is killed.
   const view = { RECENT_EVENTS_PER_S_MAX: '100000' };
-  const { rig, sink } = await open({ ...soonAgain, ...view });
+  const { rig, sink } = await open({ ...soonAgain, ...twoThreads, ...view });
   const [account, destination] = [randomUUID(), randomUUID()];
   // The destination hangs after 300 events, so the process is killed in the middle of its work, however fast the
   // process is.

@@ -18,7 +18,7 @@ function check(size: Size, faults: Partial<Faults>, without: Partial<Rules> = {}
   const first = firstState(size, { ...noFaults, ...faults });
   return explore(
     first,
-    (state) => stepsFrom(state, rules, size),
+    (text) => stepsFrom(text, rules, size),
     (state) => lackingAtRest(state, size),
     statesMax,
   );

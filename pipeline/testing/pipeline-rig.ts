@@ -47,6 +47,8 @@ export async function createPipelineRig(
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
     LOG_PARTITIONS: '2',
+    // Each thread loads all modules; tests of several threads ask for them.
+    PIPELINE_THREADS: '1',
     // On a busy machine a shorter wait would redeliver messages that are still being processed.
     DISPATCH_ACK_WAIT_MS: '30000',
     RESOLVER_ACK_WAIT_MS: '30000',

@@ -1,4 +1,4 @@
-/** One possible next step. */
+/** One possible next step. A state is known by its JSON text. */
 export type Step<State> = {
   /** Description for the trace. */
   readonly what: string;
@@ -18,7 +18,7 @@ export type Explored = {
   readonly trace: readonly string[] | undefined;
 };
 
-type Seen<State> = { readonly state: State; readonly from: Seen<State> | undefined; readonly what: string };
+type Seen = { readonly text: string; readonly from: Seen | undefined; readonly what: string };
 
 /**
  * Visits every reachable state, in the order of its distance from the first, so that the first broken promise has the
@@ -27,24 +27,25 @@ type Seen<State> = { readonly state: State; readonly from: Seen<State> | undefin
  */
 export function explore<State>(
   first: State,
-  stepsFrom: (state: State) => readonly Step<State>[],
+  stepsFrom: (text: string) => readonly Step<State>[],
   atRest: (state: State) => string | undefined,
   statesMax: number,
 ): Explored {
-  const known = new Set([JSON.stringify(first)]);
-  let front: Seen<State>[] = [{ state: first, from: undefined, what: '' }];
+  const start = JSON.stringify(first);
+  const known = new Set([start]);
+  let front: Seen[] = [{ text: start, from: undefined, what: '' }];
   while (front.length > 0) {
-    const beyond: Seen<State>[] = [];
+    const beyond: Seen[] = [];
     for (const seen of front) {
-      const steps = stepsFrom(seen.state);
-      const lacking = steps.every(({ isFault }) => isFault) ? atRest(seen.state) : undefined;
+      const steps = stepsFrom(seen.text);
+      const lacking = steps.every(({ isFault }) => isFault) ? atRest(JSON.parse(seen.text) as State) : undefined;
       if (lacking !== undefined) return { states: known.size, trace: [...wayTo(seen), lacking] };
       for (const { what, next, broken } of steps) {
-        const reached = { state: next, from: seen, what };
+        const text = JSON.stringify(next);
+        const reached = { text, from: seen, what };
         if (broken !== undefined) return { states: known.size, trace: [...wayTo(reached), broken] };
-        const key = JSON.stringify(next);
-        if (known.has(key)) continue;
-        known.add(key);
+        if (known.has(text)) continue;
+        known.add(text);
         if (known.size > statesMax) throw new Error(`exploring: there are more than ${statesMax} states`);
         beyond.push(reached);
       }
@@ -54,8 +55,8 @@ export function explore<State>(
   return { states: known.size, trace: undefined };
 }
 
-function wayTo<State>(seen: Seen<State>): string[] {
+function wayTo(seen: Seen): string[] {
   const way: string[] = [];
-  for (let at: Seen<State> | undefined = seen; at?.from !== undefined; at = at.from) way.unshift(at.what);
+  for (let at: Seen | undefined = seen; at?.from !== undefined; at = at.from) way.unshift(at.what);
   return way;
 }

@@ -19,9 +19,9 @@ import type { State } from './state.ts';
  * - `rules.ts`: the rules that keep the promises, and the possible faults
  */
 
-/** Everything that can happen in a state. */
-export function stepsFrom(state: State, rules: Rules, size: Size): readonly Step<State>[] {
-  return collectSteps(state, rules, size, (adding) => {
+/** Everything that can happen in a state, given as JSON. */
+export function stepsFrom(text: string, rules: Rules, size: Size): readonly Step<State>[] {
+  return collectSteps(text, rules, size, (adding) => {
     addClients(adding);
     addQuorum(adding);
     for (const name of ['ingest', 'events'] as const) {

@@ -150,15 +150,15 @@ export function settle(owner: Owner, at: number): void {
   owner.held = owner.held.map((one, place) => (place === at ? { ...one, isSettled: true } : one));
 }
 
-/** Collects all steps that `add` finds possible in a state. */
+/** Collects all steps that `add` finds possible in a state, given as JSON. */
 export function collectSteps(
-  state: State,
+  text: string,
   rules: Rules,
   size: Size,
   add: (adding: Adding) => void,
 ): readonly Step<State>[] {
   const found: Step<State>[] = [];
-  const text = JSON.stringify(state);
+  const state = JSON.parse(text) as State;
   const step: Adding['step'] = (what, change, isFault = false) => {
     const next = JSON.parse(text) as State;
     const broken = change(next);
