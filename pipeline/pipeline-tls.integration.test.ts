@@ -33,7 +33,6 @@ test('pipeline: its threads connect to a log that requires a certificate and a p
   await migrate(database.url);
 
   const { rig, sink } = await openRig(nats.url, database.url, {
-    PIPELINE_THREADS: '1',
     NATS_CA_FILE: join(folder, 'ca.pem'),
     NATS_CERT_FILE: await put('client.pem', client.cert),
     NATS_KEY_FILE: await put('client-key.pem', client.key),
