@@ -239,7 +239,8 @@ test('publish: a setting or a secret that makes the live configuration too large
 });
 
 test('accounts that cannot be published delay no other account, do not open the log again, and wait only at the leader', async () => {
-  const own = await startTestControlPlane();
+  // A configuration is soon too large for this log.
+  const own = await startTestControlPlane({}, { maxPayloadBytes: 262_144 });
   onTestFinished(() => own.stop());
   const ownBuckets = await openBuckets(own.log, 1);
   const addRow = async ({ accountId }: Client, createdAt: Date, pushedAt: Date | null = null): Promise<number> => {

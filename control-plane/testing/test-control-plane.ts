@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import type { NatsServer, NatsServerOptions } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
@@ -45,8 +45,11 @@ export type AnotherControlPlane = Pick<TestControlPlane, 'baseUrl' | 'metrics' |
 const mebibyte = 1024 ** 2;
 const check = createAnswerCheck(documents);
 
-export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = {}): Promise<TestControlPlane> {
-  const [database, nats] = await Promise.all([createTestDatabase(), startTestNats()]);
+export async function startTestControlPlane(
+  changes: Partial<ControlPlaneEnv> = {},
+  ofLog: Partial<NatsServerOptions> = {},
+): Promise<TestControlPlane> {
+  const [database, nats] = await Promise.all([createTestDatabase(), startTestNats(ofLog)]);
   const roles = await database.migrateWithRoles();
   const env: ControlPlaneEnv = { ...testEnv(), DATABASE_URL: roles.controlPlane, NATS_URL: nats.url, ...changes };
   const first = await start(env);
