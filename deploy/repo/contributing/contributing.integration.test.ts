@@ -17,9 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => copy.remove());
 
-// Types, layers and the build are checked twice, which takes long on a busy machine.
-const timeoutMs = 300_000;
-
 /** Generated files outside of the code, each with its text. */
 async function generatedTexts(): Promise<Readonly<Record<string, string>>> {
   const paths = ['deploy/runbook/alerts.md', 'deploy/nats/accounts.conf'];
@@ -46,16 +43,21 @@ test('contributing: exactly the entries that are marked as tested are tested', (
 
 test.each(additions.map(({ entry }) => entry))('contributing: %s is added in the files its entry names', add);
 
-test('contributing: the additions compile, respect the layers and are documented', { timeout: timeoutMs }, async () => {
-  const before = await generatedTexts();
-  for (const script of ['types', 'check:layers', 'generate', 'docs']) {
+test.each(['types', 'check:layers', 'generate', 'docs'])(
+  'contributing: with the additions, `%s` succeeds',
+  { timeout: 300_000 },
+  async (script) => {
+    const before = await generatedTexts();
     const { code, said } = await npmRun(script);
-    expect({ script, code, said: code === 0 ? '' : said }).toEqual({ script, code: 0, said: '' });
+    expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
+    // `generate`, which a new destination kind needs, changes only the README.
+    expect(await generatedTexts()).toEqual(before);
     // The next scripts use the build of `types` and do not build again.
     if (script === 'types') await copy.replace('package.json', '"build": "', '"build": "true # ');
-  }
-  // `generate`, which a new destination kind needs, changes only the README.
-  expect(await generatedTexts()).toEqual(before);
+  },
+);
+
+test('contributing: the additions are documented', async () => {
   expect(await copy.read('dist/docs/settings.md')).toMatch(/\| `EXAMPLE_MS` \| `20` \| ms \| 1 or more \| How long/);
   expect(await copy.read('dist/docs/metrics.md')).toMatch(
     /sluice_gateway_examples[\s\S]*sluice_resolver_examples_total[\s\S]*sluice_example_turns_total/,
@@ -65,40 +67,40 @@ test('contributing: the additions compile, respect the layers and are documented
   expect(await copy.read('dist/docs/destinations/braze.md')).toContain('| `appName` |');
 });
 
-test('contributing: the additions pass the tests of every contract', { timeout: timeoutMs }, async () => {
-  const files = [
-    'shared/destinations/common-settings.test.ts',
-    'pipeline/workers/dispatch/settlement/retry-policy.test.ts',
-    'shared/collections/registry.test.ts',
-    'shared/contracts/round-trips.test.ts',
-    'shared/contracts/events/resolved-event.test.ts',
-    'control-plane/versions/snapshots.test.ts',
-    'gateway/env.test.ts',
-    'gateway/payload',
-    'shared/contracts/events/plain-envelope.test.ts',
-    'pipeline/workers/resolve/read-event.test.ts',
-    'gateway/status/show-metrics.test.ts',
-    'pipeline/status/show-metrics.test.ts',
-    'deploy/repo/environment',
-    'deploy/docs/outcome-sections.test.ts',
-    'deploy/repo/generated-files.test.ts',
-    'deploy/helm/values.test.ts',
-  ];
+const ofContracts = [
+  'shared/destinations/common-settings.test.ts',
+  'pipeline/workers/dispatch/settlement/retry-policy.test.ts',
+  'shared/collections/registry.test.ts',
+  'shared/contracts/round-trips.test.ts',
+  'shared/contracts/events/resolved-event.test.ts',
+  'control-plane/versions/snapshots.test.ts',
+  'gateway/env.test.ts',
+  'gateway/payload',
+  'shared/contracts/events/plain-envelope.test.ts',
+  'pipeline/workers/resolve/read-event.test.ts',
+  'gateway/status/show-metrics.test.ts',
+  'pipeline/status/show-metrics.test.ts',
+  'deploy/repo/environment',
+  'deploy/docs/outcome-sections.test.ts',
+  'deploy/repo/generated-files.test.ts',
+  'deploy/helm/values.test.ts',
+];
+// Only of the kinds that the additions change: these tests take long, and the project itself runs them for all kinds.
+const ofKinds = [
+  'pipeline/workers/dispatch/sending/platforms.test.ts',
+  'shared/destinations/contract.test.ts',
+  '-t',
+  '^(platforms: )?(ExamplePlatform|Braze) ',
+];
+test.each([
+  ['every contract', ofContracts],
+  ['their destination kinds', ofKinds],
+])('contributing: the additions pass the tests of %s', async (_what, which) => {
   // One worker loads shared modules only once.
-  const run = ['vitest', 'run', '--project', 'unit', '--maxWorkers', '1'];
-  // Only of the kinds that the additions change: these tests take long, and the project itself runs them for all kinds.
-  const ofKinds = [
-    'pipeline/workers/dispatch/sending/platforms.test.ts',
-    'shared/destinations/contract.test.ts',
-    '-t',
-    '^(platforms: )?(ExamplePlatform|Braze) ',
-  ];
-  for (const parameters of [files, ofKinds]) {
-    const { code, said } = await copy.run('npx', ...run, ...parameters);
-    expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
-    // Without a matching test, all are skipped.
-    expect(said).toContain(' passed');
-  }
+  const { code, said } = await copy.run('npx', 'vitest', 'run', '--project', 'unit', '--maxWorkers', '1', ...which);
+  expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
+  // Without a matching test, all are skipped.
+  expect(said).toContain(' passed');
 });
 
 const npmRun = (script: string) => copy.run('npm', 'run', '--silent', script);
