@@ -3,8 +3,7 @@ import type { EventHead } from '../../../../shared/contracts/events/resolved-eve
 import type { ConsentNow } from '../../../../shared/routing/consent/compile-consent.ts';
 import type { Decision } from '../../../../shared/routing/dispatch-plan.ts';
 import type { DispatchTarget } from './dispatch-target.ts';
-import { inFull } from '../sources/dispatch-item.ts';
-import type { DispatchItem } from '../sources/dispatch-item.ts';
+import type { Decided, DispatchItem } from '../sources/dispatch-item.ts';
 
 /** The decision about an event at one attempt. */
 export type AttemptDecision =
@@ -35,17 +34,14 @@ const skip: AttemptDecision = { kind: 'skip' };
 const erased: AttemptDecision = { kind: 'erased' };
 
 /**
- * Decides an attempt by the live version, and sets the item's mapped properties, size and group. Every attempt passes
- * through here, whether the event comes from the account's log, a retry, a parked event or a replay. Nothing that an
- * earlier version decided is kept. Throws if the rules read a line that cannot be parsed.
+ * Decides an attempt by the live version, and replaces what an earlier attempt decided. Every attempt passes through
+ * here, whether the event comes from the account's log, a retry, a parked event or a replay. Throws if the rules read a
+ * line that cannot be parsed.
  */
 export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
-  item.decidedBy = target;
-  item.mapped = undefined;
-  item.consented = inFull;
-  item.group = undefined;
-  item.bytes = item.bytesRead;
   const { plan, prepared } = target;
+  const { bytesRead } = item;
+  item.decided = nothingOf(target, bytesRead);
   if (deciding.isErased(item.head)) return erased;
   if (plan === undefined) return skip;
   const work = new Work(deciding.eventWorkMax);
@@ -55,15 +51,10 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     const decision = plan.decide(item.head, item, deciding.consent);
     if (decision.kind !== 'send') return decision;
     limitedBy = decision.limitedBy;
-    const { consentMode } = decision;
-    if (limitedBy !== undefined || consentMode !== undefined) {
-      item.consented = { isLimited: limitedBy !== undefined, consentMode };
-    }
-    if (decision.mapped !== undefined) {
-      item.mapped = decision.mapped;
-      // Some kinds also send the rest of the event, and mapped properties may be many times as large as the event.
-      item.bytes = item.bytesRead + work.written;
-    }
+    const { mapped, consentMode } = decision;
+    // Some kinds also send the rest of the event, and mapped properties may be many times as large as the event.
+    const bytes = mapped === undefined ? bytesRead : bytesRead + work.written;
+    item.decided = { by: target, mapped, isLimited: limitedBy !== undefined, consentMode, bytes, group: undefined };
   } catch (error) {
     if (!(error instanceof OverBudgetError)) throw error;
     return { kind: 'over-budget', reason: error.message };
@@ -72,10 +63,20 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     if (work.spent > 0) deciding.spend(work.spent);
   }
   if (prepared.accepts?.(item) === false) return limitedBy ?? skip;
-  item.group = prepared.groupOf?.(item);
+  const group = prepared.groupOf?.(item);
+  if (group !== undefined) item.decided = { ...item.decided, group };
   item.work = new Work(deciding.eventWorkMax);
   return send;
 }
+
+const nothingOf = (by: DispatchTarget, bytes: number): Decided => ({
+  by,
+  mapped: undefined,
+  isLimited: false,
+  consentMode: undefined,
+  bytes,
+  group: undefined,
+});
 
 /**
  * Whether the decision to send an event still holds: its version is still live, and its visitor was not erased and

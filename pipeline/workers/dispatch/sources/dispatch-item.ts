@@ -29,7 +29,14 @@ export type Recorded = {
   readonly isCopied: boolean;
 };
 
-export const inFull: Consented = { isLimited: false, consentMode: undefined };
+/** The decision about one attempt to send an event. */
+export type Decided = Consented & {
+  readonly by: DecidingVersion;
+  readonly mapped: OutboundEvent['mapped'];
+  /** Approximate bytes of the event in a request. */
+  readonly bytes: number;
+  readonly group: string | undefined;
+};
 
 /**
  * One event on its way to the destination. Only the head of a fresh event is read; the line is decoded for the request,
@@ -44,19 +51,10 @@ export class DispatchItem implements OutboundEvent, Subject {
   readonly attempted: Attempted;
   /** Fields of the event's retry record; undefined for a fresh event. */
   readonly recorded: Recorded | undefined;
-  /** Approximate bytes of the event in a request. */
-  bytes: number;
-  /**
-   * The version that determined the decision, the mapped properties, the size and the group; undefined before the event
-   * is decided.
-   */
-  decidedBy: DecidingVersion | undefined;
-  mapped: OutboundEvent['mapped'];
-  /** Whether the event may be sent only for limited use, and the consent mode to send with it. */
-  consented: Consented = inFull;
+  /** Replaced at each attempt; undefined before the first. */
+  decided: Decided | undefined;
   /** The work that rules may still spend on the event: set while they decide about it, and again for its request. */
   work: Work | undefined;
-  group: string | undefined;
   readonly #read: ReadEvent;
   #parsed: ResolvedEvent | undefined;
 
@@ -71,7 +69,6 @@ export class DispatchItem implements OutboundEvent, Subject {
     this.index = index;
     this.attempted = attempted;
     this.recorded = recorded;
-    this.bytes = read.bytes;
     this.#read = read;
   }
 
@@ -79,12 +76,29 @@ export class DispatchItem implements OutboundEvent, Subject {
     return this.#read.head;
   }
 
+  get decidedBy(): DecidingVersion | undefined {
+    return this.decided?.by;
+  }
+
+  get mapped(): OutboundEvent['mapped'] {
+    return this.decided?.mapped;
+  }
+
   get isLimited(): boolean {
-    return this.consented.isLimited;
+    return this.decided?.isLimited === true;
   }
 
   get consentMode(): Consented['consentMode'] {
-    return this.consented.consentMode;
+    return this.decided?.consentMode;
+  }
+
+  get group(): string | undefined {
+    return this.decided?.group;
+  }
+
+  /** Approximate bytes of the event in a request: of its line before the first decision. */
+  get bytes(): number {
+    return this.decided?.bytes ?? this.#read.bytes;
   }
 
   get visitorId(): string {
