@@ -46,8 +46,11 @@ const given = rest.filter((one) => one !== '--').map((one) => "'" + one + "'");
 process.exit(spawnSync(command, given, { shell: true, stdio: 'inherit' }).status ?? 1);
 `;
 
-/** Runs a page's blocks in one shell, as a reader would paste them. Throws with the failed block and its output. */
-export async function runBlocks(blocks: readonly CommandBlock[], folder: string, page: string): Promise<string> {
+/** Runs a page's blocks in one shell, as a reader would paste them, until one fails. */
+export async function runBlocks(
+  blocks: readonly CommandBlock[],
+  folder: string,
+): Promise<{ readonly code: number | null; readonly output: string }> {
   const script = [
     'set -euo pipefail',
     // This function makes a block fail if one of its requests is refused.
@@ -67,6 +70,5 @@ export async function runBlocks(blocks: readonly CommandBlock[], folder: string,
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${page}: its commands ended with ${code}:\n${output.slice(-4_000)}`);
-  return output;
+  return { code, output };
 }
