@@ -88,7 +88,7 @@ export class RateLimit {
   }
 
   #untilMs(units: number, amount: number): number {
-    const needed = amount > this.#burst ? this.#burst : amount;
+    const needed = Math.min(amount, this.#burst);
     return units < needed ? (needed - units) / this.#perMs : 0;
   }
 
@@ -102,9 +102,8 @@ export class RateLimit {
   }
 
   #fill(level: Level, nowMs: number): Level {
-    const elapsedMs = nowMs > level.atMs ? nowMs - level.atMs : 0;
-    const grown = level.units + elapsedMs * this.#perMs;
-    level.units = grown > this.#burst ? this.#burst : grown;
+    const elapsedMs = Math.max(0, nowMs - level.atMs);
+    level.units = Math.min(level.units + elapsedMs * this.#perMs, this.#burst);
     level.atMs = nowMs;
     return level;
   }
