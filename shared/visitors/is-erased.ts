@@ -1,4 +1,4 @@
-import { namedBy } from './visitor-identity.ts';
+import { deviceOf, namedBy } from './visitor-identity.ts';
 import type { ErasureMarks, KnownVisitors } from './visitor-rows.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
@@ -24,7 +24,6 @@ export const mayBeErased = ({ receivedAtMs, unclaimed }: VisitorTouch, marks: Er
  * again, and its suppression would end.
  */
 export function withoutSuppressedDevice(touch: VisitorTouch, known: KnownVisitors): VisitorTouch {
-  const { userId: value } = touch.claim;
-  if (value === undefined || known.erasure({ kind: 'visitor', value })?.isSuppressed !== true) return touch;
-  return { ...touch, claim: { ...touch.claim, userId: undefined } };
+  const isSuppressed = deviceOf(touch.claim).some((device) => known.erasure(device)?.isSuppressed === true);
+  return isSuppressed ? { ...touch, claim: { ...touch.claim, userId: undefined } } : touch;
 }

@@ -19,7 +19,7 @@ import {
   valueOf,
 } from './testing/planned-visitors.ts';
 import type { Erasure } from './visitor-rows.ts';
-import type { KeyTrust } from './visitor-store.ts';
+import type { KeyTrust, VisitorTouch } from './visitor-store.ts';
 
 test('planVisitors: a userId is the id of its visitor, who is created if the id is new', () => {
   const result = plan([touch({ userId: 'u' }, { city: 'Oslo' }), touch({ userId: 'u' })]);
@@ -114,7 +114,7 @@ test('planVisitors: the id of a merged visitor leads to the visitor it was merge
 });
 
 const erasedIdentifiers = { 'visitor v': {}, 'visitor old': {}, 'external_id x': {}, 'email a@b.c': {} };
-const naming = [
+const naming: readonly VisitorTouch[] = [
   touch({ userId: 'v' }, { city: 'Oslo' }),
   touch({ userId: 'old' }),
   touch({ externalIds: ['x'] }),
@@ -122,6 +122,8 @@ const naming = [
   touch({ anonymousId: 'v' }),
   touch({ userId: 'new', externalIds: ['x'] }),
   touch({ userId: 'new', emails: ['a@b.c'] }),
+  { ...touch({ userId: 'new' }), unclaimed: [{ kind: 'email', value: 'a@b.c' }] },
+  { ...touch({ userId: 'v' }), unclaimed: [{ kind: 'email', value: 'new@b.c' }] },
 ];
 const erasedAt = (atMs: number, isSuppressed = false): Record<string, Erasure> =>
   Object.fromEntries(Object.keys(erasedIdentifiers).map((key) => [key, { atMs, isSuppressed }]));
@@ -145,6 +147,14 @@ test('planVisitors: an event received after the erasure begins a new visitor, un
   expect(ids(result)).toEqual(['v', 'new-1']);
   expect(result.outcomes.map((outcome) => outcome.kind === 'resolved' && outcome.created)).toEqual([true, true]);
   expect(ids(plan(naming, known([], [], erasedAt(999, true))))).toEqual(naming.map(() => 'erased'));
+});
+
+test('planVisitors: a person’s event on a suppressed device goes to the person, and no visitor has the device’s id', () => {
+  const suppressed = { 'visitor d': { atMs: 2_000, isSuppressed: true } };
+  const from = known([stored('v')], [['external_id', 'x', 'v']], suppressed);
+  const result = plan([touch({ userId: 'd', externalIds: ['x'] }, { city: 'Oslo' })], from);
+  expect(ids(result)).toEqual(['v']);
+  expect(result.writes.map(valueOf)).toMatchObject([{ id: 'v', properties: { city: 'Oslo' } }]);
 });
 
 test('planVisitors: an event that changes nothing writes nothing', () => {

@@ -79,16 +79,17 @@ test('settled visitors: an event that the cache settles would write nothing, als
   expect(count).toBeGreaterThan(50);
 });
 
-test('settled visitors: where an account has suppressions, the cache settles no event that names an identifier outside its claim', () => {
+test('settled visitors: the cache settles no event that was received before or at an erasure or, in an account with suppressions, names an identifier outside its claim', () => {
   const row = { ...visitor('d', undefined, {}), accountId };
   const cache = new VisitorCache(1_000_000);
   cache.beginFollowing();
   cache.take(row, cache.beginReading());
   const plain = { ...touch({ userId: 'd' }), accountId };
   const unclaimed = [{ kind: 'email', value: 'ada@example.com' }] as const;
-  const settled = (event: VisitorTouch, hasSuppressions: boolean) =>
-    settleVisitors([event], cache, new Map([[accountId, { newestAtMs: 0, hasSuppressions }]]));
+  const settled = (event: VisitorTouch, hasSuppressions: boolean, newestAtMs = event.receivedAtMs - 1) =>
+    settleVisitors([event], cache, new Map([[accountId, { newestAtMs, hasSuppressions }]]));
   expect(settled(plain, true)).toMatchObject([{ id: 'd' }]);
+  expect(settled(plain, false, plain.receivedAtMs)).toEqual([undefined]);
   expect(settled({ ...plain, unclaimed }, false)).toMatchObject([{ id: 'd' }]);
   expect(settled({ ...plain, unclaimed }, true)).toEqual([undefined]);
 });

@@ -3,7 +3,14 @@ import type { JsonObject } from '../runtime/json.ts';
 import { defaultIdentityLimits, exceedTogether, ranksEmailFirst } from './identity-limits.ts';
 import { isErased } from './is-erased.ts';
 import type { StoredVisitor } from './visitor-rows.ts';
-import { identifiersOf, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
+import {
+  deviceOf,
+  identifiersOf,
+  namedBy,
+  stillNaming,
+  storedIdentity,
+  unstoredVisitorId,
+} from './visitor-identity.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import { timeKey } from './property-times.ts';
 import { VisitorProperties } from './visitor-properties.ts';
@@ -154,6 +161,20 @@ test('identifiers: an event of a person does not name the device, which others m
   expect(named(all)).toEqual(['external_id x', 'email e']);
   expect(named(claim({ userId: 'u', emails: ['e'] }))).toEqual(['visitor u', 'email e']);
   expect(named(claim({ anonymousId: 'n' }))).toEqual(['visitor n']);
+  expect([deviceOf(all), deviceOf(claim({}))]).toEqual([[{ kind: 'visitor', value: 'u' }], []]);
+});
+
+test('identifiers: an event whose claim lost identifiers still names each of them, once', () => {
+  const event = { claim: claim({ externalIds: ['x', 'y'] }) };
+  const claimed = identifiersOf(event.claim);
+  const lost = [
+    { kind: 'email', value: 'x' },
+    { kind: 'external_id', value: 'z' },
+  ] as const;
+  const still = stillNaming(event, [...lost, ...claimed]);
+  expect(still).toEqual({ ...event, unclaimed: lost });
+  expect(namedBy(still)).toEqual([...claimed, ...lost]);
+  expect(stillNaming(event, claimed)).toBe(event);
 });
 
 test('identifiers: the length limit of an index counts bytes', () => {
