@@ -322,6 +322,7 @@ describe('consent', () => {
     [['US-CA'], { country: 'US', state: 'tx' }, 'granted by default'],
     [['US-CA'], { country: 'US' }, 'denied by default'],
     [['US'], { country: 'US', state: 'TX' }, 'denied by default'],
+    [['XK'], { country: 'GB' }, 'granted by default'],
     [['DE'], {}, 'denied by default'],
     [['DE'], { country: 'nowhere' }, 'denied by default'],
     // Builds before regions applied accepted lists that cover no visitor.

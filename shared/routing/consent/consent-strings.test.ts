@@ -215,6 +215,14 @@ function fibonacci(value: number): string {
   return `${bits.toReversed().join('').replace(/0+$/, '')}1`;
 }
 
+test('consent strings: a GPP string has at most 8,192 characters', () => {
+  // Sections 2 and 6; the first one is long, and does not apply.
+  const start = gppOfCodes([`0${fibonacci(2)}`, `0${fibonacci(4)}`], 1);
+  const read = (characters: number) => () => readGppString(`${start.padEnd(characters - 5, 'A')}~1YYN`, new Set([6]));
+  expect([...read(8_192)().optOuts]).toEqual(['saleOptOut']);
+  expect(read(8_193)).toThrow('too long');
+});
+
 test('consent strings: a GPP string with more than 64 sections, or an id above 1,000, is refused', () => {
   const read = (codes: readonly string[], sections: number) => () =>
     readGppString(gppOfCodes(codes, sections), everySection);
@@ -320,7 +328,7 @@ test.each<[string, () => unknown]>([
   ['Didomi that is a list', () => readDidomi(base64([]))],
   ['Didomi whose purposes are a list', () => readDidomi(base64({ purposes: [] }))],
 ])('consent strings: %s is refused', (_what, read) => {
-  expect(read).toThrow('not the cookie of a consent platform');
+  expect(read).toThrow(new RangeError('not the cookie of a consent platform'));
 });
 
 test('consent strings: a category that is both allowed and denied is denied, in either order', () => {
