@@ -207,8 +207,16 @@ describe('tracking plan: outcomes of an event', () => {
 
   test('tracking plan: a property of an event may be named consent, and rules change it', () => {
     const rules = [rule({ property: 'event_properties.consent', action: 'Omit' })];
-    const changed = judge({ rules }, envelopeOf({ eventProperties: { consent: 'yes', kept: 1 } }))?.changed;
-    expect(changed?.body.eventProperties).toEqual({ kept: 1 });
+    const eventProperties = { consent: 'yes', kept: 1 };
+    for (const consent of [null, { ads: false, rejected_categories: ['ads'] }]) {
+      const changed = judge({ rules }, envelopeOf({ eventProperties, consent }))?.changed;
+      expect(changed?.body).toMatchObject({ eventProperties: { kept: 1 }, consent });
+    }
+  });
+
+  test('tracking plan: a rule for the visitor’s consent also reads consent beside the user properties', () => {
+    const rules = [rule({ property: 'visitor.consent.ads', type: 'Type', expected: 'string' })];
+    expect(judge({ rules }, envelopeOf({ consent: { ads: false } }))?.hits).toMatchObject([{ rule: 'r' }]);
   });
 
   test('tracking plan: options for a destination are part of the context, and no rule changes whether it is allowed', () => {
@@ -228,6 +236,9 @@ describe('tracking plan: outcomes of an event', () => {
       context: { url: 'u', integrations: 'REDACTED' },
     });
     expect(changedBy('context.integrations.Braze', 'Omit')).toBeUndefined();
+    const withoutOptions = envelopeOf({ integrations: allowed, eventProperties: { x: 1 } });
+    const changed = judge({ rules: [rule({ action: 'Omit' })] }, withoutOptions)?.changed?.body;
+    expect(changed).toEqual({ event: 'Bought', integrations: allowed, eventProperties: {} });
   });
 
   test('tracking plan: a path below an identifier changes nothing, and text in place of properties stays as it is', () => {
@@ -246,12 +257,15 @@ describe('tracking plan: outcomes of an event', () => {
     });
   });
 
-  test('tracking plan: a property that only looks like an identifier is redacted', () => {
+  test('tracking plan: a property that is no identifier is redacted, also beside or with the name of one', () => {
     const redacted = (property: string, body: JsonObject) =>
       judge({ rules: [rule({ property, action: 'Redact' })] }, envelopeOf(body))?.changed?.body;
     expect(redacted('event_properties.email', { eventProperties: { email: 'a@b.c' } })?.eventProperties).toEqual({
       email: 'REDACTED',
     });
+    expect(redacted('visitor.custom_properties', { custom_properties: { tier: 1 } })?.custom_properties).toBe(
+      'REDACTED',
+    );
   });
 
   test('tracking plan: an event that costs too much work is quarantined, even if its rules only report', () => {
@@ -409,12 +423,12 @@ describe('tracking plan: which events a rule or planned event applies to', () =>
   });
 
   test('tracking plan: an unreadable planned event is known, and holds its events unless it is proposed or only reports', () => {
-    const of = (entity: JsonObject) =>
+    const of = (entity: JsonObject, name = 'bought', collection = 'dataGovernanceEvents') =>
       planOf({
         events: [planned({ name: 'Other' })],
         unreadable: [
           {
-            collection: 'dataGovernanceEvents',
+            collection,
             id: 'u',
             field: 'properties',
             isDefaulted: false,
@@ -422,9 +436,13 @@ describe('tracking plan: which events a rule or planned event applies to', () =>
           },
         ],
         settings: readPlanSettings({ unknownEvents: { action: 'Drop', severity: 'Error' } }),
-      })?.judge('bought', withX(1));
+      })?.judge(name, withX(1));
     const held = { outcome: 'quarantine', hits: [{ rule: 'u' }] };
+    const unknown = { outcome: 'drop', hits: [{ rule: 'unknown-event' }] };
     expect(of({ status: 'Approved', action: 'Drop' })).toMatchObject(held);
+    expect(of({ status: 'Approved', action: 'Drop' }, 'sold')).toMatchObject(unknown);
+    expect(of({ status: 'Approved', action: 'Drop', name: 7 }, 'other')?.outcome).toBe('quarantine');
+    expect(of({ status: 'Approved' }, 'bought', 'mappings')).toMatchObject(unknown);
     expect(of({ status: 'Approved' })).toMatchObject({ outcome: 'pass', hits: [] });
     expect(of({ action: 'Drop' })).toMatchObject({ outcome: 'pass', hits: [] });
   });

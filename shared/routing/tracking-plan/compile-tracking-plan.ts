@@ -244,8 +244,8 @@ function compileRule(rule: EnabledRule, compilePath = compilePlanPath): Check | 
 
 /** Planned events that this build cannot read, but whose names it can. */
 function unreadableEvents(unreadable: readonly UnreadableEntity[]): readonly { readonly name: string }[] {
-  return unreadable.flatMap(({ collection, isDefaulted, entity: { name } }) =>
-    collection === 'dataGovernanceEvents' && !isDefaulted && typeof name === 'string' ? [{ name }] : [],
+  return unreadable.flatMap(({ collection, entity: { name } }) =>
+    collection === 'dataGovernanceEvents' && typeof name === 'string' ? [{ name }] : [],
   );
 }
 
