@@ -106,7 +106,7 @@ test('placeholder identifiers: an identifier that tells people apart is not a pl
 test('placeholder identifiers: bytes give the same result as their text', () => {
   fc.assert(
     fc.property(
-      fc.oneof(placeholder, fc.string({ unit: 'grapheme' })),
+      fc.oneof(placeholder, fc.uuid(), fc.string({ unit: 'grapheme' })),
       fc.constantFrom(0, 1, 5, 1_000),
       (text, offset) => {
         const bytes = Buffer.from(`${'.'.repeat(offset)}${text}"`);
