@@ -58,8 +58,9 @@ test('retry policy: access refused: the event waits a little longer than the pau
   });
 });
 
-test('retry policy: access refused: if other events were accepted since, the event becomes a dead letter', () => {
+test('retry policy: access refused: if other events were accepted since, the event becomes a dead letter, unlike one that failed otherwise', () => {
   expect(policy({ ...refused, hasTakenOthers: true }, 0)).toMatchObject({ kind: 'dead letter', why: 'refused' });
+  expect(policy({ ...failed, hasTakenOthers: true }, 0)).toMatchObject({ kind: 'again' });
 });
 
 test('retry policy: a pause longer than any tier is spent in the last tier', () => {
