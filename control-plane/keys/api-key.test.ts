@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { hashApiKey, issueApiKey, readKid, sameHash } from './api-key.ts';
+import { hashApiKey, issueApiKey, principalOfKey, readKid, sameHash } from './api-key.ts';
 import { isValidAt } from './authenticate.ts';
 import { randomText } from '../store/text.ts';
-import { hasScope, isScope, operatorScopes, scopeNames, withInstallation } from './scopes.ts';
+import { hasScope, isScope, mayList, operatorScopes, scopeNames, withInstallation } from './scopes.ts';
 
 test('api key: has a prefix, an id and a secret, and its hash covers the whole key', () => {
   const { key, kid, secretHash } = issueApiKey();
@@ -36,6 +36,20 @@ test('api key: is valid until its revocation or its expiry', () => {
   expect(isValidAt({ expiresAt: at(1_001), revokedAt: null }, now)).toBe(true);
   expect(isValidAt({ expiresAt: at(1_000), revokedAt: null }, now)).toBe(false);
   expect(isValidAt({ expiresAt: null, revokedAt: at(999) }, now)).toBe(false);
+});
+
+test('api key: its principal is the key, with the account, the scopes and the expiry of the key', () => {
+  const key = { accountId: 'a', id: 'k', name: 'deploy', scopes: ['event:list'], expiresAt: new Date(1_000) };
+  expect(principalOfKey(key)).toEqual({ ...key, kind: 'key' });
+});
+
+test.each([
+  ['mappings', 'mappings:list'],
+  ['destinations', 'destination:list'],
+  ['sources', 'source:list'],
+] as const)('scopes: to list %s a key needs %s', (collection, scope) => {
+  const others = scopeNames.filter((name) => name !== scope && name !== 'all');
+  expect([mayList([scope], collection), mayList(others, collection)]).toEqual([true, false]);
 });
 
 test('scopes: `all` grants every scope of the account and none of the installation, and any other scope only itself', () => {
