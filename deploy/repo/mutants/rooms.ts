@@ -74,6 +74,7 @@ export const rooms: readonly Room[] = [
       'frame',
       'partition',
       'quarantine',
+      'raw-event',
       'resolved-frame',
       'retry-record',
     ].map((name) => `shared/contracts/events/${name}.ts`),

@@ -80,7 +80,7 @@ test('compressed frame: a frame that would not shrink, or is larger than a reade
   const short = Buffer.from('{}\n');
   expect(compressFrame(short)).toBe(short);
   const huge = Buffer.alloc(openedBytesMax + 1, 0x20);
-  expect(compressFrame(huge)).toBe(huge);
+  expect(compressFrame(huge).length).toBe(huge.length);
   const largest = compressFrame(huge.subarray(1));
   expect(largest.length).toBeLessThan(openedBytesMax / 10);
   expect([openFrame(largest).length, openedBytes(largest)]).toEqual([openedBytesMax, openedBytesMax]);

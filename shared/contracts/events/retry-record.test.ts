@@ -58,6 +58,7 @@ test.each([
   [JSON.stringify({ v: 1, ...about, event: { visitor } }), 'lacks its event'],
   [JSON.stringify({ v: 1, ...about, event: { event: { id: 'e' }, visitor } }), 'lacks its event'],
   [JSON.stringify({ v: 1, ...about, event: { event: { received_at: 1 }, visitor } }), 'lacks its event'],
+  [JSON.stringify({ event: { event, visitor }, v: 1, ...about }), 'lacks its event'],
 ])('retry record: %s is refused', (text, why) => {
   expect(() => parseRetryRecord(text)).toThrow(FrameError);
   expect(() => parseRetryRecord(text)).toThrow(why);
