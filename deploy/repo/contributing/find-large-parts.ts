@@ -36,7 +36,7 @@ export function findLargeParts(path: string, source: string): readonly LargePart
   };
   const most = isMarkup ? limits.markupLines : limits.functionLines;
   const measure = (node: Node): void => {
-    const own = ownLines(node, source);
+    const own = linesOf(node, source) > most ? ownLines(node, source) : 0;
     if (own > most) note(node, `a function of ${own} lines`);
   };
   visit(parseAst(source, { lang: isMarkup ? 'tsx' : 'ts' }) as unknown as Node, (node) => {
@@ -54,11 +54,12 @@ function commentAbove(lines: readonly string[], line: number): string {
   return lines.slice(first, line).join('\n');
 }
 
+const linesOf = ({ start, end }: Node, source: string): number => source.slice(start, end).split('\n').length;
+
 function ownLines(node: Node, source: string): number {
-  const linesOf = ({ start, end }: Node): number => source.slice(start, end).split('\n').length;
-  let own = linesOf(node);
+  let own = linesOf(node, source);
   const leave = (child: Node): void => {
-    if (functions.has(child.type)) own -= linesOf(child) - 1;
+    if (functions.has(child.type)) own -= linesOf(child, source) - 1;
     else for (const next of childrenOf(child)) leave(next);
   };
   for (const child of childrenOf(node)) leave(child);
@@ -78,8 +79,14 @@ function visit(node: Node, look: (node: Node) => void): void {
   for (const child of childrenOf(node)) visit(child, look);
 }
 
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
+
 function childrenOf(node: Node): readonly Node[] {
-  return Object.values(node)
-    .flat()
-    .filter((value): value is Node => typeof value === 'object' && value !== null && 'type' in value);
+  const children: Node[] = [];
+  for (const name in node) {
+    const value = node[name];
+    if (Array.isArray(value)) children.push(...value.filter(isNode));
+    else if (isNode(value)) children.push(value);
+  }
+  return children;
 }

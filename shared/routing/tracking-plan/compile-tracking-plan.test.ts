@@ -1,61 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEnvelope } from '../../contracts/events/envelope.ts';
 import type { Envelope } from '../../contracts/events/envelope.ts';
 import { readPlanSettings } from '../../contracts/config/plan-settings.ts';
 import { numberText, parseExact, stringifyExact } from '../../json/exact-numbers.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import { compileTrackingPlan } from './compile-tracking-plan.ts';
-import type { PlanRule, PlannedEvent, TrackingPlanRules } from './compile-tracking-plan.ts';
-
-const head = {
-  v: 1,
-  account: 'a',
-  source: 's',
-  at: 1,
-  kind: 'track',
-  id: 'i',
-  ip: '192.0.2.1',
-  ua: 'Browser',
-} as const;
-
-const envelopeOf = (body: JsonObject, own: Partial<Envelope> = {}): Envelope =>
-  readEnvelope(JSON.stringify({ ...head, ...own, body: { event: 'Bought', ...body } }));
-
-const rule = (own: Partial<PlanRule>): PlanRule => ({
-  id: 'r',
-  isEnabled: true,
-  severity: 'Warning',
-  eventName: null,
-  property: 'event_properties.x',
-  type: 'Forbidden',
-  expected: null,
-  action: 'Report',
-  ...own,
-});
-
-const planned = (own: Partial<PlannedEvent>): PlannedEvent => ({
-  id: 'p',
-  name: 'Bought',
-  status: 'Approved',
-  action: 'Report',
-  properties: [],
-  ...own,
-});
-
-const planOf = (own: Partial<TrackingPlanRules>) =>
-  compileTrackingPlan({
-    rules: [],
-    events: [],
-    unreadable: [],
-    settings: readPlanSettings(undefined),
-    ...own,
-  });
-
-const judge = (own: Partial<TrackingPlanRules>, envelope: Envelope, name = String(envelope.body.event)) =>
-  planOf(own)?.judge(name, envelope);
-
-const withX = (x: unknown) => envelopeOf({ eventProperties: { x } });
+import type { PlanRule } from './compile-tracking-plan.ts';
+import { envelopeOf, head, judge, planOf, planned, rule, withX } from './testing/plans.ts';
 
 describe('tracking plan: values that break a rule', () => {
   const cases: readonly [Partial<PlanRule>, broken: readonly unknown[], kept: readonly unknown[]][] = [
