@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { allowPreflight } from './preflight.ts';
+import { anyText } from '../testing/any-text.ts';
 
 const allow = (requestHeaders: string, requestPrivateNetwork = ''): Readonly<Record<string, string>> =>
   Object.fromEntries(allowPreflight({ requestHeaders, requestPrivateNetwork }, 'POST'));
@@ -18,7 +19,7 @@ test('preflight: access to a private network is allowed if the request asks for 
 });
 
 test('preflight: the answer lists valid header names of bounded total length, whatever the request contains', () => {
-  const asked = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a\r\nset-cookie: b', 'a, b c, "d", é, e'));
+  const asked = fc.oneof(anyText(), fc.constantFrom('a\r\nset-cookie: b', 'a, b c, "d", é, e'));
   fc.assert(
     fc.property(asked, (text) => {
       const names = allow(text)['access-control-allow-headers'];

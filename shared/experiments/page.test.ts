@@ -1,6 +1,7 @@
-import { assert, property, string } from 'fast-check';
+import { assert, property } from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyPage, readPage } from './page.ts';
+import { anyText } from '../testing/any-text.ts';
 
 test.each([undefined, {}, { url: null, search: null }, { url: '' }])('page: %j has no page data', (context) => {
   expect(readPage(context)).toEqual(anyPage);
@@ -45,7 +46,7 @@ test('page: an empty search, or a url without a query, means no parameters; if b
 
 test('page: any text can be read as a url or search', () => {
   assert(
-    property(string({ unit: 'binary' }), string({ unit: 'binary' }), (url, search) => {
+    property(anyText(), anyText(), (url, search) => {
       for (const text of [url, `/${url}`, `//${url}`, `https://example.com/${url}`]) {
         expect(readPage({ url: text, search }).parameters).toBeInstanceOf(Map);
       }

@@ -1,8 +1,9 @@
-import { array, assert, constantFrom, property, string } from 'fast-check';
+import { array, assert, constantFrom, property } from 'fast-check';
 import { expect, test } from 'vitest';
 import { PlanError, problemsOf } from '../routing/values/plan-error.ts';
 import { readPage } from './page.ts';
 import { compileUrlPattern } from './url-pattern.ts';
+import { anyText } from '../testing/any-text.ts';
 
 const matches = (pattern: string, url: string): boolean => {
   const { address } = readPage({ url });
@@ -90,7 +91,7 @@ test('url pattern: any text is compiled or refused, and a compiled pattern can b
     maxLength: 12,
   });
   assert(
-    property(characters, string({ unit: 'binary' }), (pattern, url) => {
+    property(characters, anyText(), (pattern, url) => {
       const { address } = readPage({ url: `/${url}` });
       const answer = problemsOf(() => {
         const matches = compileUrlPattern(pattern.join(''), 'field');

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { anyText } from '../../testing/any-text.ts';
 
 /** Malformed events: any JSON under the names that kinds read, with and without a mapping. */
 export function anyEvent(nowMs: number): fc.Arbitrary<OutboundEvent> {
@@ -42,7 +43,7 @@ export const anyAnswerBody: fc.Arbitrary<string> = fc.oneof(
 
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.constantFrom(
     '\r\nX-Injected: 1',
     '\u0000',
@@ -59,10 +60,7 @@ const odd = fc.oneof(
     [{ toString: 'x', valueOf: 1 }],
   ),
 );
-const text = fc.oneof(
-  fc.string({ unit: 'binary', minLength: 1 }),
-  fc.constantFrom('a\r\nb', '\ud800', '$', 'é'.repeat(1_000)),
-);
+const text = fc.oneof(anyText({ minLength: 1 }), fc.constantFrom('a\r\nb', '\ud800', '$', 'é'.repeat(1_000)));
 const knownNames = fc.constantFrom(
   'email',
   'external_id',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileModification, modificationNames } from './modifications.ts';
+import { anyText } from '../../testing/any-text.ts';
 
 describe('modifications: property', () => {
   const value = fc.oneof(
@@ -10,7 +11,7 @@ describe('modifications: property', () => {
     fc.ipV4(),
     fc.ipV6(),
     fc.emailAddress(),
-    fc.string({ unit: 'binary' }),
+    anyText(),
   );
 
   const repeatable = modificationNames.filter((name) => name !== 'Encrypted');
