@@ -41,7 +41,9 @@ function placeOf({ moduleId }: TestSpecification): number {
 
 export default defineConfig({
   test: {
-    // Most files spend half of their time waiting for servers and timers.
+    // Most files spend half of their time waiting for servers and timers. All tests take nine minutes on two cores, which
+    // are busy all the time: half of it in these processes, and 9 % in browsers, 8 in pipelines, 7 in PostgreSQL, 5 in
+    // nats-server, 5 in control planes and 4 in the compiler.
     pool: 'forks',
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
