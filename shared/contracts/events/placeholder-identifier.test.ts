@@ -46,6 +46,7 @@ test('placeholder identifiers: a placeholder is recognized in any letter case, w
       expect(isPlaceholder(text)).toBe(true);
     }),
   );
+  expect(written.filter((text) => !isPlaceholder(text))).toEqual([]);
   expect(isPlaceholder('x'.repeat(64))).toBe(true);
 });
 
