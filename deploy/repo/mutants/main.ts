@@ -22,6 +22,8 @@ async function mutate({ files, testsIn }: Room): Promise<MutationReport> {
     // Every test would have to run for a mutant of code that runs once, at import.
     ignoreStatic: testsIn === undefined,
     concurrency: 2,
+    // On a busy machine, tests that only became slow would pass for tests that failed. Few mutants never end.
+    timeoutMS: 60_000,
     tempDirName: '.sluice/mutants/sandbox',
     // The chart has links to folders, which cannot be copied.
     ignorePatterns: ['dist', '.sluice', 'deploy/helm', 'bench/results'],
