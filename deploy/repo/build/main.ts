@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 import { buildConsole } from './build-console.ts';
-import { bundleEntries } from './bundle-entries.ts';
 import { bundlePackages } from './bundle-packages.ts';
 import { minifyPageScripts } from './minify-page-script.ts';
 import { removeStale } from './remove-stale.ts';
@@ -11,7 +10,6 @@ import { writeReplyTypes } from './write-reply-types.ts';
 const build = fileURLToPath(new URL('dist/', topFolder));
 await removeStale(fileURLToPath(topFolder), build);
 await bundlePackages(build);
-await bundleEntries(fileURLToPath(topFolder), build);
 await minifyPageScripts();
 await writeReplyTypes(fileURLToPath(topFolder), build);
 await buildConsole(fileURLToPath(topFolder), build);
