@@ -6,7 +6,7 @@ const tests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.test.ts
 const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.integration.test.ts';
 
 // No test passes or fails by its duration: these deadlines only end a test that hangs.
-const deadlines = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 45_000, interval: 60 } } };
+const deadlines = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 45_000, interval: 20 } } };
 
 /** Files that take longest, longest first: a long file that started last would run alone most of the time. */
 const longFiles = [

@@ -7,6 +7,7 @@ import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { numbered, openRig, startOn } from './testing/open-rig.ts';
 import { idsOf } from '../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../shared/testing/scripted-destination.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
 import { soonAgain } from './testing/pipeline-rig.ts';
 import { until } from './testing/until.ts';
@@ -23,6 +24,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
+/** How many events arrived, for each destination once. */
+const arrivedAt = ({ requests }: ScriptedDestination): number =>
+  new Set(requests.map(({ path, body }) => path + idsOf(body).join())).size;
+
 const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
 
 test('several pipelines: share: each actor runs once; an instance that starts takes over some actors, and returns them when it stops', async () => {
@@ -37,9 +42,8 @@ test('several pipelines: share: each actor runs once; an instance that starts ta
   await until('they have shared', () => one.supervisor.states.running < alone && running() === alone);
   expect(two.supervisor.states.running).toBeGreaterThan(0);
   for (let frame = 0; frame < 10; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
-  const arrived = (): number => new Set(sink.requests.map(({ path, body }) => path + idsOf(body).join())).size;
   // Shows whether events are missing or came twice.
-  await expect.poll(() => ({ arrived: arrived(), sent: sink.taken().length })).toEqual({ arrived: 1_200, sent: 1_200 });
+  await expect.poll(() => ({ arrived: arrivedAt(sink), sent: sink.taken().length })).toEqual({ arrived: 1_200, sent: 1_200 });
   await two.stop();
   await until('the first one has them all', () => one.supervisor.states.running === alone);
   await rig.accept(account, [{ id: 'last' }]);
@@ -62,8 +66,7 @@ test('several pipelines: kill -9: when one of three instances is killed, its act
   for (let frame = 0; frame < 40; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
   await until('they are at work', () => sink.taken().length > 0);
   victim.kill('SIGKILL');
-  const missing = (): number => 6_000 - new Set(sink.requests.map(({ path, body }) => path + idsOf(body).join())).size;
-  await until('all arrived everywhere', () => missing() === 0);
+  await until('all arrived everywhere', () => arrivedAt(sink) === 6_000);
   await until('the victim is forgotten', async () => (await rig.instances()).length === 2);
   await rig.accept(account, [{ id: 'last' }]);
   await until('the last one arrived everywhere', () => sink.taken().filter((id) => id === 'last').length === 6);

@@ -7,6 +7,6 @@ export async function until(
   const deadline = performance.now() + deadlineMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -7,6 +7,6 @@ export async function until(
   const endMs = performance.now() + deadlineMs;
   while (!(await condition())) {
     if (performance.now() > endMs) throw new Error(`waited ${deadlineMs} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => rig?.close());
 
-const within = { timeout: 45_000, interval: 60 };
+const within = { timeout: 45_000, interval: 20 };
 
 const usual = readRecentSettings(defaultsOf(recentEnv)).outcomes;
 

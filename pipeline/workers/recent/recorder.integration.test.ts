@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => rig.closeAll());
 afterAll(() => rig?.close());
 
-const within = { timeout: 45_000, interval: 60 };
+const within = { timeout: 45_000, interval: 20 };
 const idsOf = async (accountId: string): Promise<string[]> => (await rig.rows(accountId)).map(({ id }) => id);
 const names = (count: number, prefix = 'e'): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${String(n).padStart(4, '0')}`);

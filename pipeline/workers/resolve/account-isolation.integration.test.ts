@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
-const within = { timeout: 45_000, interval: 60 };
+const within = { timeout: 45_000, interval: 20 };
 /** Low limits of a partition, so that small backlogs exceed them. */
 const settings = { ...defaultSettings, waitingBytesMax: 1024 ** 2, framesInFlightMax: 64 };
 

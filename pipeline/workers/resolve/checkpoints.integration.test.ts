@@ -40,7 +40,7 @@ const oneByOne: ResolverSettings = { ...defaultSettings, partEventsMax: 1 };
 const seldom: ResolverSettings = { ...oneByOne, checkpointEveryMs: 3_600_000 };
 const often: ResolverSettings = { ...oneByOne, checkpointEveryMs: 20 };
 
-const patiently = { timeout: 45_000, interval: 60 };
+const patiently = { timeout: 45_000, interval: 20 };
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
   vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), patiently);
 
@@ -327,7 +327,7 @@ describe('checkpoints of frames that the log lost', () => {
       for (const { connection, reconnects } of back) {
         await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), {
           timeout: 45_000,
-          interval: 60,
+          interval: 20,
         });
         await vi.waitFor(() => connection[client].jsm.streams.info(streams.events), { timeout: 45_000, interval: 50 });
       }

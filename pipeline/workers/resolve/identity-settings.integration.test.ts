@@ -36,7 +36,7 @@ async function resolve(identity: unknown, steps: readonly Step[]) {
         const now = resolver.stats();
         expect(now.resolved + now.duplicates).toBe(resolved + duplicates + 1);
       },
-      { timeout: 45_000, interval: 60 },
+      { timeout: 45_000, interval: 10 },
     );
   }
   await resolver.stop(5_000);

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
-const patiently = { timeout: 45_000, interval: 60 };
+const patiently = { timeout: 45_000, interval: 20 };
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
   vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), patiently);
 

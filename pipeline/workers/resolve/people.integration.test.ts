@@ -33,7 +33,7 @@ async function resolve(events: readonly TestEvent[], partition = 0) {
         const now = resolver.stats();
         expect(now.resolved + now.duplicates).toBe(resolved + duplicates + 1);
       },
-      { timeout: 45_000, interval: 60 },
+      { timeout: 45_000, interval: 10 },
     );
   }
   await resolver.stop(5_000);
@@ -208,7 +208,7 @@ test('deduplication: an id that the previous build resolved is still a duplicate
   const resolver = await rig.start(3, { plans: () => plan });
   await vi.waitFor(() => expect(resolver.stats()).toMatchObject({ events: 2, resolved: 1, duplicates: 1 }), {
     timeout: 45_000,
-    interval: 60,
+    interval: 10,
   });
   await resolver.stop(5_000);
 });

@@ -38,7 +38,7 @@ afterAll(async () => {
 const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
-  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 60 });
+  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 20 });
 
 const track = (id: string, body: TestEvent['body'] = {}): TestEvent => ({
   id,

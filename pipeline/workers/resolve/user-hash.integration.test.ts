@@ -30,7 +30,7 @@ async function resolve(events: readonly TestEvent[]) {
   for (const [index, event] of events.entries()) {
     const { resolved } = resolver.stats();
     await rig.send(0, [{ id: `event-${index}`, ...event, account }]);
-    await vi.waitFor(() => expect(resolver.stats().resolved).toBe(resolved + 1), { timeout: 45_000, interval: 60 });
+    await vi.waitFor(() => expect(resolver.stats().resolved).toBe(resolved + 1), { timeout: 45_000, interval: 10 });
   }
   await resolver.stop(5_000);
   const visitors = createVisitorStore(rig.pool);

@@ -102,7 +102,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
         // First waits for the connection: a request sent earlier would wait until its own deadline.
         await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), {
           timeout: 45_000,
-          interval: 60,
+          interval: 20,
         });
         await vi.waitFor(() => connection[client].jsm.streams.info(streams.ingest), { timeout: 45_000, interval: 50 });
       },
