@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createNatsFolder, startTestNats } from '../shared/testing/servers.ts';
 import { createSettableClock } from '../shared/testing/settable-clock.ts';
 import { startGatewayProcess } from './testing/gateway-process.ts';
-import { until } from './testing/poll.ts';
+import { until } from '../shared/testing/until.ts';
 import { openTestLog } from './testing/test-log.ts';
 import { allTestSources, testSources } from './testing/test-sources.ts';
 

@@ -9,7 +9,7 @@ import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { numbered, openRig, startOn } from './testing/open-rig.ts';
 import type { PipelineRig } from './testing/pipeline-rig.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;

@@ -7,7 +7,7 @@ import { createSettableClock } from '../shared/testing/settable-clock.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { openRig } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 test('clock: after its wall clock is set back an hour, a pipeline reconnects to a restarted log, and retries', async () => {
   const clock = createSettableClock();

@@ -15,7 +15,7 @@ import type { TestDatabase } from '../shared/testing/servers.ts';
 import { countResults } from '../shared/visitors/count-results.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { openRig, startOn } from './testing/open-rig.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;

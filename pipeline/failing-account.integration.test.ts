@@ -11,7 +11,7 @@ import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { openRig, startOn } from './testing/open-rig.ts';
 import type { PipelineRig } from './testing/pipeline-rig.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 const mebibyte = 1024 ** 2;
 const retryBytesMax = mebibyte;

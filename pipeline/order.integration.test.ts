@@ -9,7 +9,7 @@ import { createLedger } from './testing/ledger.ts';
 import type { Comparison } from './testing/ledger.ts';
 import { openRig, startOn } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 const visitors = 20;
 const destinations = 4;

@@ -6,7 +6,7 @@ import { migrate } from '../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import { openRig } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 test('partitions: a pipeline ends, to be started again, if its log comes back with another number of partitions', async () => {
   const database = await createTestDatabase();

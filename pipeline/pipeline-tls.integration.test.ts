@@ -7,7 +7,7 @@ import { createTestAuthority } from '../shared/testing/certificates.ts';
 import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { openRig, startOn } from './testing/open-rig.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 test('pipeline: its threads connect to a log that requires a certificate and a password from every client', async () => {
   const authority = await createTestAuthority();

@@ -13,7 +13,7 @@ import { httpEntity } from './testing/account-config.ts';
 import { numbered, openRig, startOn } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
 import { soonAgain } from './testing/pipeline-rig.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 import { version } from '../shared/runtime/version.ts';
 
 let nats: NatsServer;

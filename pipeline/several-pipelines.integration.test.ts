@@ -10,7 +10,7 @@ import { idsOf } from '../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../shared/testing/scripted-destination.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
 import { soonAgain } from './testing/pipeline-rig.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;
@@ -43,7 +43,9 @@ test('several pipelines: share: each actor runs once; an instance that starts ta
   expect(two.supervisor.states.running).toBeGreaterThan(0);
   for (let frame = 0; frame < 10; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
   // Shows whether events are missing or came twice.
-  await expect.poll(() => ({ arrived: arrivedAt(sink), sent: sink.taken().length })).toEqual({ arrived: 1_200, sent: 1_200 });
+  await expect
+    .poll(() => ({ arrived: arrivedAt(sink), sent: sink.taken().length }))
+    .toEqual({ arrived: 1_200, sent: 1_200 });
   await two.stop();
   await until('the first one has them all', () => one.supervisor.states.running === alone);
   await rig.accept(account, [{ id: 'last' }]);

@@ -25,7 +25,7 @@ import { openRig, startOn } from './testing/open-rig.ts';
 import type { PipelineRig } from './testing/pipeline-rig.ts';
 import { openTwins, ruleId, settledState } from './testing/twin-accounts.ts';
 import type { Twin } from './testing/twin-accounts.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;

@@ -8,7 +8,7 @@ import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { openRig, startOn } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
-import { until } from './testing/until.ts';
+import { until } from '../shared/testing/until.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;

@@ -9,7 +9,7 @@ import { streams } from '../../shared/nats/streams/topology.ts';
 import { startGatewayProcess } from '../testing/gateway-process.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
-import { until } from '../testing/poll.ts';
+import { until } from '../../shared/testing/until.ts';
 import { openTestLog } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';
 import { allTestSources, testSources } from '../testing/test-sources.ts';

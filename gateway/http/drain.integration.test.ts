@@ -9,7 +9,7 @@ import { startGatewayProcess } from '../testing/gateway-process.ts';
 import type { GatewayProcess } from '../testing/gateway-process.ts';
 import { ConnectionEndedError, keepConnection } from '../testing/kept-connection.ts';
 import type { KeptConnection } from '../testing/kept-connection.ts';
-import { until } from '../testing/poll.ts';
+import { until } from '../../shared/testing/until.ts';
 import { rawPost } from '../testing/raw-request.ts';
 import { openTestLog } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';

@@ -5,7 +5,7 @@ import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
-import { until } from '../testing/poll.ts';
+import { until } from '../../shared/testing/until.ts';
 import { rawPost, sendRaw } from '../testing/raw-request.ts';
 import { openTestLog } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';

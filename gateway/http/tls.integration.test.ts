@@ -8,7 +8,7 @@ import { createTestAuthority } from '../../shared/testing/certificates.ts';
 import type { TestAuthority } from '../../shared/testing/certificates.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
-import { until } from '../testing/poll.ts';
+import { until } from '../../shared/testing/until.ts';
 
 let nats: NatsServer;
 let authority: TestAuthority;

@@ -11,7 +11,7 @@ import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
 import { openTestLog, testAccountId } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';
-import { until } from '../testing/poll.ts';
+import { until } from '../../shared/testing/until.ts';
 import { testSources } from '../testing/test-sources.ts';
 
 const within = { timeout: 30_000, interval: 50 };

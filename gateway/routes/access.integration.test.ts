@@ -7,7 +7,7 @@ import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 import { readGatewayEnv } from '../env.ts';
 import { ingestTable, openRoutes } from '../testing/ingest-table.ts';
 import type { IngestRoute, SortOfSource } from '../testing/ingest-table.ts';
-import { until } from '../testing/poll.ts';
+import { until } from '../../shared/testing/until.ts';
 import { startRouteRig } from '../testing/route-rig.ts';
 import type { RouteRig } from '../testing/route-rig.ts';
 import { createRoutes } from './registry.ts';

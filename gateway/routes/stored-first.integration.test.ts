@@ -6,7 +6,7 @@ import { startTestNats } from '../../shared/testing/servers.ts';
 import { identify, track } from '../testing/contract-row.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
-import { until } from '../testing/poll.ts';
+import { until } from '../../shared/testing/until.ts';
 import { openTestLog } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';
 import { allTestSources, testSources } from '../testing/test-sources.ts';

@@ -7,7 +7,7 @@ import { logAccess } from '../../shared/nats/connection/log-access.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../shared/testing/make-test-log.ts';
-import { until } from './poll.ts';
+import { until } from '../../shared/testing/until.ts';
 
 export type GatewayUnderTest = {
   readonly port: number;

@@ -8,7 +8,7 @@ import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/top
 import { defaultsOf } from '../../shared/runtime/env.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../shared/testing/make-test-log.ts';
-import { until } from './poll.ts';
+import { until } from '../../shared/testing/until.ts';
 
 export type GatewayProcess = GatewayUnderTest & {
   readonly pid: number;

@@ -11,7 +11,7 @@ import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
-import { until } from '../testing/until.ts';
+import { until } from '../../shared/testing/until.ts';
 import { followMembership } from './membership.ts';
 import type { Membership } from './membership.ts';
 

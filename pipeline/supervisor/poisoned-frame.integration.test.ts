@@ -12,7 +12,7 @@ import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
-import { until } from '../testing/until.ts';
+import { until } from '../../shared/testing/until.ts';
 import { quarantineReason } from '../workers/worker/suspicion.ts';
 import { frameOf } from '../workers/resolve/testing/resolver-rig.ts';
 import { createPool } from './pool.ts';

@@ -25,7 +25,7 @@ import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
 import { accountConfig, httpEntity } from '../testing/account-config.ts';
-import { until } from '../testing/until.ts';
+import { until } from '../../shared/testing/until.ts';
 import { quarantineReason } from '../workers/worker/suspicion.ts';
 import { createPool } from './pool.ts';
 import { createStatsLedger } from './stats-ledger.ts';

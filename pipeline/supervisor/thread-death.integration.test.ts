@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { until } from '../testing/until.ts';
+import { until } from '../../shared/testing/until.ts';
 import { createPool } from './pool.ts';
 import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';

@@ -20,7 +20,7 @@ import { accountConfig } from './account-config.ts';
 import type { TestCollections } from '../../shared/testing/test-account-config.ts';
 import { asDatabaseRole } from '../../shared/testing/as-database-role.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
-import { until } from './until.ts';
+import { until } from '../../shared/testing/until.ts';
 
 export type TestTrack = {
   readonly id: string;

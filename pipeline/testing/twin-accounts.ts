@@ -11,7 +11,7 @@ import { idsOf } from '../../shared/testing/scripted-destination.ts';
 import type { DestinationAnswer, ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 import { httpEntity } from './account-config.ts';
 import type { PipelineRig } from './pipeline-rig.ts';
-import { until } from './until.ts';
+import { until } from '../../shared/testing/until.ts';
 
 /** An event of a resolved frame. */
 export type ResolvedTestEvent = { readonly id: string; readonly visitor: string; readonly receivedAtMs?: number };

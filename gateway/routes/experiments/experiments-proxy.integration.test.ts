@@ -11,7 +11,7 @@ import { allTestSources, testSources } from '../../testing/test-sources.ts';
 import { startGatewayHere } from '../../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-here.ts';
 import { rawPost, sendRaw } from '../../testing/raw-request.ts';
-import { until } from '../../testing/poll.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { connectControlPlane } from './control-plane.ts';
 
 type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };

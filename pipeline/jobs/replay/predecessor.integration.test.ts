@@ -21,7 +21,7 @@ import { startScriptedDestination } from '../../../shared/testing/scripted-desti
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { createDispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
 import type { DispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
 import { startReplayRunner } from './replay-runner.ts';

@@ -24,7 +24,7 @@ import type { DispatcherActor } from '../../workers/dispatch/dispatcher.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { ReplayTurns } from './replay-turns.ts';
 import { framesWaitingMax, queueEvents } from './run-replay.ts';
 import { startReplayRunner } from './replay-runner.ts';

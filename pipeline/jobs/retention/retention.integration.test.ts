@@ -25,7 +25,7 @@ import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { openLogGate } from '../../../shared/testing/log-gate.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { createDeadLetterQuota } from './dead-letter-quota.ts';
 import { startRetention } from './retention.ts';
 import type { Retention } from './retention.ts';

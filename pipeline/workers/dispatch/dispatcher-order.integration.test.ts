@@ -8,7 +8,7 @@ import { createNatsFolder, startTestNats } from '../../../shared/testing/servers
 import { httpEntity } from '../../testing/account-config.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { retireActor } from '../../cluster/retire-actors.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';

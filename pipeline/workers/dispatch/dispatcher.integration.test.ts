@@ -10,7 +10,7 @@ import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';

@@ -33,7 +33,7 @@ import { startScriptedDestination } from '../../../shared/testing/scripted-desti
 import type { DestinationAnswer, ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { accountConfig } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
 import { CostBudget } from '../../../shared/limits/index.ts';
 import { RoundBudgets } from './sources/round-budget.ts';

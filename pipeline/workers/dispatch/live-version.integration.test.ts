@@ -9,7 +9,7 @@ import type { TestCollections } from '../../../shared/testing/test-account-confi
 import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import type { DispatcherActor } from './dispatcher.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { eachWithRig } from './testing/each-with-rig.ts';

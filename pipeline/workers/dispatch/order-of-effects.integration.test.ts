@@ -13,7 +13,7 @@ import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { noSuspicion } from '../worker/suspicion.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { openGatedRig } from './testing/gated-rig.ts';

@@ -9,7 +9,7 @@ import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';

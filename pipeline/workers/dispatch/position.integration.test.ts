@@ -9,7 +9,7 @@ import { openBucket } from '../../../shared/nats/buckets/bucket.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { setBit } from './events/line-bits.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
 import type { DispatcherActor } from './dispatcher.ts';

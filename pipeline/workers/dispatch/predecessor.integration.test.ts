@@ -6,7 +6,7 @@ import type { LogGate } from '../../../shared/testing/log-gate.ts';
 import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { DestinationAnswer, ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import type { DispatcherActor } from './dispatcher.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { openGatedRig } from './testing/gated-rig.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { DestinationRequest, ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { TestCollections } from '../../../shared/testing/test-account-config.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import type { OutcomeNote } from './settlement/outcome-observer.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig, TestEvent } from './testing/dispatcher-rig.ts';

@@ -18,7 +18,7 @@ import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { eachWithRig } from './testing/each-with-rig.ts';

@@ -5,7 +5,7 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { eachWithRig } from './testing/each-with-rig.ts';

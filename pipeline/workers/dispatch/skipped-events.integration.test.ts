@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import { retirePosition } from './lifecycle/owned-position.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';

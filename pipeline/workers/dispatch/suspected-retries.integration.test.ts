@@ -9,7 +9,7 @@ import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import type { LogSuspicion, Suspicion } from '../worker/suspicion.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';

@@ -21,7 +21,7 @@ import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { retirePosition } from './lifecycle/owned-position.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';

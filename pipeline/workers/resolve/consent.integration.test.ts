@@ -10,7 +10,7 @@ import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 import { createWithdrawals } from './withdrawals.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';

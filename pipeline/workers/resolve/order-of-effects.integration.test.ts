@@ -24,7 +24,7 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 import type { ResolverOptions } from './resolver-options.ts';
 import { defaultSettings, frameOf, onEmptyLog } from './testing/resolver-rig.ts';

@@ -4,7 +4,7 @@ import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import type { PersonalFinding } from './personal-data.ts';
 import { accountFindingsMax, createPersonalDataStore } from './personal-data-writer.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';

@@ -13,7 +13,7 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
 import { suppressIdentifiers } from '../../../shared/visitors/suppressions.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { noRecorder } from '../recent/testing/no-recorder.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 import { forbiddenRule } from './testing/forbidden-rule.ts';

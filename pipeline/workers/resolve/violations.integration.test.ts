@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { testLiveConfig } from '../../../shared/testing/test-account-config.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 import { readRecentSettings, recentEnv } from '../recent/recent-settings.ts';
 import { openRecorder } from '../recent/recorder.ts';
 import { compileResolvePlan } from './resolve-plan.ts';

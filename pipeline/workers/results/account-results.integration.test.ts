@@ -12,7 +12,7 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { openRig, startOn } from '../../testing/open-rig.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../shared/testing/until.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;

@@ -13,7 +13,7 @@ import { ensureTopology, streams } from '../../../../shared/nats/streams/topolog
 import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
-import { until } from '../../../testing/until.ts';
+import { until } from '../../../../shared/testing/until.ts';
 import { HeldReferences } from '../events/held-references.ts';
 import { ReferencedEvents } from '../events/referenced-events.ts';
 import { RetryReader } from './retry-reader.ts';

@@ -66,7 +66,7 @@ import { createSourceActivity } from '../health/source-activity.ts';
 import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
-import { until } from '../../../testing/until.ts';
+import { until } from '../../../../shared/testing/until.ts';
 
 const mebibyte = 1024 ** 2;
 /** A budget that no other account shares. */
