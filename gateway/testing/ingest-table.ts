@@ -78,6 +78,8 @@ export const openRoutes: readonly string[] = [
   'GET /api/web_experiments',
   'GET /api/product_tours',
   'GET /api/feature_flag/local_evaluation',
+  'GET /flags/definitions',
+  'GET /api/projects/@current/feature_flags/:flag/remote_config',
 ];
 
 /** The kind of source whose key a route accepts. */

@@ -15,7 +15,8 @@ import { idProblem, readId } from './translation.ts';
 /**
  * The requests of PostHog's libraries that carry no events: for configuration, flags and lists. A 404 causes some of
  * the libraries to throw in the customer's code. Flags are the account's experiments, in the form that each version
- * expects (posthog.com/docs/api/flags); lists are empty. Measured with `posthog-js` 1.20 to 1.449.
+ * expects (posthog.com/docs/api/flags); lists are empty. Measured with `posthog-js` 1.20 to 1.449 and `posthog-node`
+ * 5.70.
  */
 const document = 'posthog';
 
@@ -35,7 +36,7 @@ export function createPostHogConfigRoutes(
     ),
     flagsRoute(compat, 'posthog-flags', '/flags', askFlags, flagsAnswer),
     flagsRoute(compat, 'posthog-decide', '/decide', askFlags, decideAnswer),
-    ...Object.entries(emptyLists).map(([path, list]) => listRoute(path, list)),
+    ...Object.entries(emptyAnswers).map(([path, empty]) => emptyRoute(path, empty)),
   ];
 }
 
@@ -86,9 +87,10 @@ function configRoute(
     method: 'get',
     paths: [path],
     document,
-    openapi: describeGet(name, path, 'Configuration of the browser library: the parts that are served', [
-      pathParameter('key', 'Source key'),
-    ]),
+    openapi: describeGet(name, path, 'Configuration of the browser library: the parts that are served', {
+      parameters: [pathParameter('key', 'Source key')],
+      refused: { 401: { description: 'No such key' } },
+    }),
     accept(exchange, segment) {
       const key = decodeSegment(segment);
       const admitted = admission.admitToken(exchange, key, 0);
@@ -163,31 +165,39 @@ function decideAnswer(query: URLSearchParams, { names, enabled, values, details 
   return { ...features, ...(version === 3 ? values : details) };
 }
 
-/** Addresses of features that Sluice does not have, with their empty lists. */
-const emptyLists = {
+/** Definitions for libraries that evaluate flags themselves: with none, they request the values from `/flags`. */
+const noDefinitions = { flags: [], group_type_mapping: {}, cohorts: {} };
+
+/** Addresses of features that Sluice does not have, with their empty answers. */
+const emptyAnswers = {
   '/api/surveys': { surveys: [] },
   '/api/early_access_features': { earlyAccessFeatures: [] },
   '/api/web_experiments': { experiments: [] },
   '/api/product_tours': { product_tours: [] },
-  '/api/feature_flag/local_evaluation': { flags: [], group_type_mapping: {}, cohorts: {} },
+  '/api/feature_flag/local_evaluation': noDefinitions,
+  '/flags/definitions': noDefinitions,
+  '/api/projects/@current/feature_flags/:flag/remote_config': null,
 } as const;
 
-function listRoute(path: string, list: object): GetRoute {
+function emptyRoute(path: string, empty: object | null): GetRoute {
   const name = `posthog-${path.slice(path.lastIndexOf('/') + 1).replaceAll('_', '-')}`;
-  const reply = jsonReply(200, list, { headers: [['cache-control', 'public, max-age=300']], isForAll: true });
+  const reply = jsonReply(200, empty, { headers: [['cache-control', 'public, max-age=300']], isForAll: true });
   return {
     name,
     method: 'get',
     paths: [path],
     document,
-    openapi: describeGet(name, path, 'Always an empty list: Sluice does not have this feature', []),
+    openapi: describeGet(name, path, 'Always empty: Sluice does not have this feature', {
+      parameters: path.includes(':flag') ? [pathParameter('flag', 'Key of the flag')] : [],
+    }),
     accept: (exchange) => exchange.send(reply),
   };
 }
 
-function describeGet(name: string, path: string, summary: string, parameters: readonly object[]): OpenApiPart {
-  const described = path.replace(':key', '{key}');
-  const refused = parameters.length === 0 ? {} : { 401: { description: 'No such key' } };
+type Described = { readonly parameters: readonly object[]; readonly refused?: object };
+
+function describeGet(name: string, path: string, summary: string, { parameters, refused }: Described): OpenApiPart {
+  const described = path.replace(/:(\w+)/, '{$1}');
   const responses = { 200: { description: 'The answer' }, ...refused };
   return { paths: { [described]: { get: { operationId: name, summary, parameters, responses } } } };
 }

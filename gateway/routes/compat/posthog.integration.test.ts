@@ -145,6 +145,8 @@ test.each([
   ['/api/web_experiments/?token=x', { experiments: [] }],
   ['/api/product_tours/?token=x', { product_tours: [] }],
   ['/api/feature_flag/local_evaluation?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
+  ['/flags/definitions?token=x&send_cohorts', { flags: [], group_type_mapping: {}, cohorts: {} }],
+  ['/api/projects/@current/feature_flags/a%20flag/remote_config?token=x', null],
 ])('posthog: %s gets an empty answer', async (path, expected) => {
   expect(await (await fetch(`${rig.gateway.url}${path}`)).json()).toEqual(expected);
 });
