@@ -1,4 +1,5 @@
 import { clickIdNames } from '../../shared/contracts/events/click-ids.ts';
+import { isPlaceholder } from '../../shared/contracts/events/placeholder-identifier.ts';
 import { payloadFieldRows } from '../../shared/contracts/ingest/payload-fields.ts';
 import type { TrackPayload } from '../payload/payloads.ts';
 
@@ -26,7 +27,7 @@ export type QueryEvent = {
   readonly event: string | undefined;
   /** Fields of a track payload that are in the query. */
   readonly fields: Omit<TrackPayload, 'token' | 'event'>;
-  /** Whether the query has an identifier. */
+  /** Whether the query has an identifier that is not a placeholder. */
   readonly identified: boolean;
 };
 
@@ -51,7 +52,7 @@ export function readQueryEvent(query: string): QueryEvent {
   const { userId, externalId, email } = texts;
   return {
     event,
-    identified: userId !== undefined || externalId !== undefined || email !== undefined,
+    identified: [userId, externalId, email].some((text) => text !== undefined && !isPlaceholder(text)),
     fields: {
       eventProperties: { ...eventProperties },
       defaultProperties: { ...defaultProperties },
