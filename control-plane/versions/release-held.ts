@@ -16,12 +16,12 @@ const appliedWithinMs = 10_000;
 
 const used = { publishing, quarantine };
 
-/** The rules of a request. Throws a 400 for an id that no rule can have, a 403 without the scope. */
+/** The rules of a request. Throws a 403 without the scope, a 400 for an id that no rule can have. */
 export function rulesToRelease({ scopes }: Principal, rules: readonly string[] | null | undefined): readonly string[] {
   if (rules === null || rules === undefined || rules.length === 0) return [];
+  if (!hasScope(scopes, 'quarantine:release')) throw forbidden('quarantine:release');
   const wrong = rules.findIndex((rule) => !isId(rule));
   if (wrong >= 0) throw badRequest(`releaseQuarantine[${wrong}] must be the id of a rule`);
-  if (!hasScope(scopes, 'quarantine:release')) throw forbidden('quarantine:release');
   return rules;
 }
 
