@@ -33,7 +33,8 @@ export function encodeMade(
 ): Buffer | Reply {
   const check = kind === 'track' ? trackPayload : identifyPayload;
   if (!check.Check(payload)) return invalid(describeProblem(check, payload));
-  if (!isWithinWindow(payload.time, atMs, limits.timeWindow)) return outsideWindow;
+  const { time } = payload as { readonly time?: number | null };
+  if (!isWithinWindow(time, atMs, limits.timeWindow)) return outsideWindow;
   const body = Buffer.from(stringifyExact(payload, ...Object.values(payload)));
   if (body.length > limits.bytesMax) return tooLarge(limits.bytesMax);
   blankRepeats(body, key);

@@ -62,7 +62,6 @@ export class SingleEvent {
     if (!(admitted instanceof Admitted)) return exchange.send(admitted);
     const { source, atMs } = admitted;
     if (!identifyPayload.Check(payload)) return refuse(exchange, source, describeProblem(identifyPayload, payload));
-    if (!this.#isTimely(exchange, admitted, payload)) return;
     blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
     const request = this.#remembered(exchange, admitted, 'identify', body);
     exchange.answerWhenStored(source.tally, undefined, request);

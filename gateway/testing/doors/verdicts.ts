@@ -115,7 +115,7 @@ export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify',
     if (field(name) !== undefined && !isText(field(name), charactersMax)) return 'refused';
   }
   const time = field('time');
-  if (time !== undefined) {
+  if (kind !== 'identify' && time !== undefined) {
     if (!(time instanceof Raw)) return 'refused';
     const ms = Number(time.text) - nowMs;
     if (!(ms > timeWindow.oldestMs && ms < timeWindow.newestMs)) return 'refused';

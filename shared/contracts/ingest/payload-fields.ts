@@ -83,7 +83,7 @@ export const payloadFields = {
   },
   externalId: { rule: 'text', charactersMax: 400, ...ofPeople, resolver: 'text', about: 'Your id of the person' },
   email: { rule: 'text', charactersMax: 1000, ...ofPeople, resolver: 'text', about: "The person's e-mail address" },
-  time: { rule: 'time', ...ofPeople, resolver: 'time', about: 'When the event happened. Default: when it arrives' },
+  time: { rule: 'time', ...ofEvents, resolver: 'time', about: 'When the event happened. Default: when it arrives' },
   eventProperties: { rule: 'object', ...ofEvents, resolver: 'properties', about: 'What happened' },
   properties: {
     rule: 'object',
