@@ -6,6 +6,7 @@ import { client } from './client.ts';
 import type { LogClient } from './client.ts';
 import type { LogAccess } from './log-access.ts';
 import { accessOptions } from './log-access.ts';
+import { keepOneTransport } from './one-transport.ts';
 import { versionProblem } from './server-version.ts';
 import { tlsFailure } from '../../runtime/tls-failure.ts';
 
@@ -170,6 +171,7 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
   for (;;) {
     try {
       const nc = await connect(attempt);
+      keepOneTransport(nc);
       redial.attach(nc);
       return nc;
     } catch (error) {
