@@ -23,8 +23,6 @@ beforeAll(async () => {
     CONFIG_PUSH_BYTES_PER_S: 1,
     EXPERIMENT_ASSIGNMENTS_MAX: 2,
     EXPERIMENT_ASSIGNMENTS_PER_S: 1,
-    // No statement times out in these tests, so an answer proves that no blocked statement was awaited.
-    DATABASE_STATEMENT_TIMEOUT_MS: 600_000,
   });
   [busy, quiet] = [await plane.newAccount(), await plane.newAccount()];
   holder = new pg.Client({ connectionString: plane.databaseUrl });

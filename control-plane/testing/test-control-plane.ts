@@ -129,5 +129,7 @@ function testEnv(): ControlPlaneEnv {
     INGEST_URL: 'https://ingest.example.com',
     // No limit: tests share the machine, so a limit of an account's processor time would apply at random.
     ACCOUNT_COSTLY_PERCENT: 100,
+    // No statement times out: tests hold locks for as long as a busy machine takes.
+    DATABASE_STATEMENT_TIMEOUT_MS: 600_000,
   };
 }
