@@ -1,12 +1,12 @@
 import type { ConnectionOptions, NatsConnection } from 'nats';
-import { ErrorCode, Events, NatsError, connect, createInbox } from 'nats';
+import { DebugEvents, ErrorCode, Events, NatsError, connect, createInbox } from 'nats';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { createAsker } from './asker.ts';
 import { client } from './client.ts';
 import type { LogClient } from './client.ts';
 import type { LogAccess } from './log-access.ts';
 import { accessOptions } from './log-access.ts';
-import { keepOneTransport } from './one-transport.ts';
+import { endStale, keepOneTransport } from './one-transport.ts';
 import { versionProblem } from './server-version.ts';
 import { tlsFailure } from '../../runtime/tls-failure.ts';
 
@@ -90,6 +90,8 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
         connected = true;
         reconnects += 1;
         for (const listener of reconnected) listener();
+      } else if (status.type === DebugEvents.StaleConnection) {
+        endStale(nc);
       }
     }
   })();

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import type { NatsConnection } from 'nats';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../../testing/servers.ts';
@@ -16,6 +17,8 @@ type Way = {
   readonly accepted: number;
   cut(): void;
   heal(): void;
+  /** Reads nothing more from open connections, and keeps them open. */
+  freeze(): void;
 };
 
 let server: NatsServer;
@@ -65,6 +68,9 @@ async function openWay(to: string): Promise<[Server, Way]> {
       get accepted() {
         return sockets.length;
       },
+      freeze() {
+        for (const socket of sockets) socket.unpipe().pause();
+      },
       cut() {
         isCut = true;
         for (const socket of sockets) socket.destroy();
@@ -78,10 +84,10 @@ async function openWay(to: string): Promise<[Server, Way]> {
 }
 
 test('one transport: attempts to connect that were abandoned during a cut are closed, and one connection is left', async () => {
-  const connection = await connectLog({ url: way.url, name: 'test', connectTimeoutMs: 100 });
+  const connection = await connectLog({ url: way.url, name: 'test' });
   try {
     way.cut();
-    await expect.poll(() => way.accepted).toBeGreaterThan(4);
+    await expect.poll(() => way.accepted).toBeGreaterThan(2);
     // Only the newest attempt is open.
     await expect.poll(() => way.open.length).toBe(1);
     way.heal();
@@ -96,3 +102,22 @@ test('one transport: attempts to connect that were abandoned during a cut are cl
     await connection.close();
   }
 });
+
+test('one transport: a connection that takes no more bytes is replaced once its pings are unanswered', async () => {
+  const connection = await connectLog({ url: way.url, name: 'test' });
+  try {
+    const { nc } = connection[client];
+    way.freeze();
+    for (let n = 0; n < 32; n += 1) nc.publish('unread', new Uint8Array(1_000_000));
+    stopWaitingForPings(nc);
+    await expect.poll(() => connection.reconnects).toBe(1);
+    await nc.flush();
+  } finally {
+    await connection.close();
+  }
+});
+
+/** Does what the client does after its pings were not answered for 15 s. */
+function stopWaitingForPings(nc: NatsConnection): void {
+  (nc as unknown as { protocol: { heartbeats: { cancel(isStale: boolean): void } } }).protocol.heartbeats.cancel(true);
+}

@@ -21,6 +21,14 @@ export function keepOneTransport(nc: NatsConnection): void {
   };
 }
 
+/**
+ * Ends a stale connection at once. The library first flushes it, which never ends if the server takes no more bytes, as
+ * after a power cut: the connection would stay until the kernel gives it up, after some 15 minutes.
+ */
+export function endStale(nc: NatsConnection): void {
+  (nc as unknown as ClientInternals).protocol.transport?.socket?.destroy();
+}
+
 /** Ends a transport without a report to its client. */
 function end(transport: Transport): void {
   transport.done = true;
