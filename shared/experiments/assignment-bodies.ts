@@ -9,7 +9,11 @@ const visitor = {
     maxLength: 250,
     description: "The token of the account's experiment settings, or a source key of the account.",
   }),
-  visitor_id: Type.String({ minLength: 1, maxLength: 400 }),
+  visitor_id: Type.String({
+    minLength: 1,
+    maxLength: 400,
+    description: 'A placeholder such as "anonymous" is no visitor, and in no experiment.',
+  }),
   context: Type.Optional(Type.Union([pageContext, Type.Null()])),
 };
 

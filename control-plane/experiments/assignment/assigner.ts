@@ -76,12 +76,13 @@ export function createAssigner(options: AssignerOptions): Assigner {
    * `known`: the visitor's data, if this request has already read them; otherwise the cache or the database is read.
    */
   const decide = async (
-    { plan, token }: OpenedPlan,
+    { plan, token, isNobody }: OpenedPlan,
     request: AssignmentRequest,
     known?: StoredAssignments,
   ): Promise<AssignmentDecision> => {
     const { accountId } = plan;
     const { visitorId } = request;
+    if (isNobody(visitorId)) return noVisitor;
     const key = `${accountId}\n${visitorId}`;
     const decideBy = (assignments: Assignments): AssignmentDecision =>
       limits.look(accountId, now().getTime(), (work) => assign(plan, request, assignments, work));
@@ -95,7 +96,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
       limits.spend('lookups', accountId, now().getTime());
     }
     const found = known ?? (await read({ accountId, visitorId }));
-    if (found.erased) return erased;
+    if (found.erased) return noVisitor;
     const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
     // With a test key nothing is stored.
@@ -105,7 +106,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
     limits.spend('assignments', accountId, now().getTime());
     const stored = await store({ accountId, visitorId, ...decision.store });
     quota.noteStored(accountId);
-    return stored.erased ? erased : remember(new Map([...found.assignments, ...stored.assignments]));
+    return stored.erased ? noVisitor : remember(new Map([...found.assignments, ...stored.assignments]));
   };
 
   return {
@@ -142,8 +143,8 @@ export function createAssigner(options: AssignerOptions): Assigner {
       });
       return new Map(await Promise.all(decided));
     },
-    async personalize({ plan }, visitorId, context) {
-      if (plan.inOrder.length === 0) return nothing;
+    async personalize({ plan, isNobody }, visitorId, context) {
+      if (plan.inOrder.length === 0 || isNobody(visitorId)) return nothing;
       limits.spend('lookups', plan.accountId, now().getTime());
       // Bypasses the cache: the answer includes assignments that another process has just made.
       const { erased: gone, assignments, assignedAt } = await read({ accountId: plan.accountId, visitorId });
@@ -160,8 +161,9 @@ export function createAssigner(options: AssignerOptions): Assigner {
 const isServed = ({ status, rollout }: PlannedExperiment): boolean => status !== 'Completed' || rollout !== undefined;
 
 const nothing: Personalized = { properties: {}, by: [], assignedAt: new Map() };
-// Nothing may be recorded about an erased visitor, so it takes part in no experiment.
-const erased: AssignmentDecision = { assigned: false, reason: 'notEligible' };
+// Nothing may be recorded about an erased visitor, and nothing tells the people behind a placeholder apart: neither
+// takes part in an experiment.
+const noVisitor: AssignmentDecision = { assigned: false, reason: 'notEligible' };
 
 /** Whether the decision could be different if there is a stored assignment that the cache does not have. */
 function dependsOnStored(decision: AssignmentDecision): boolean {

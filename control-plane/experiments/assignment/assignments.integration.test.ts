@@ -256,6 +256,27 @@ test.each(['a\0b', '\0', '\ud800'])('visitors: an id that cannot be stored is ma
   }
 });
 
+test('visitors: a placeholder or a blocked value is no visitor: in no experiment, and nothing is recorded of it', async () => {
+  const expectNobody = async (visitor: string): Promise<void> => {
+    const out = { success: true, in_experiment: false };
+    await expect.poll(async () => (await ask(visitor, { track_impression: false })).body, slow).toEqual(out);
+    expect((await ask(visitor)).body).toEqual(out);
+    expect((await ask(visitor, { token: sourceToken })).body).toEqual(out);
+    expect((await personalize(visitor)).body).toEqual({ success: true, properties: {}, personalizations: [] });
+    const flags = await post('/experiments/flags', { token, visitor_id: visitor });
+    expect(flags.body).toEqual({ success: true, flags: { button: false, banner: false } });
+    expect(await impressionsOf(visitor)).toEqual([]);
+  };
+  for (const visitor of ['anonymous', ' Guest ', '{{visitor.id}}']) {
+    await expectNobody(visitor);
+    expect(await storedOf(visitor)).toEqual([]);
+  }
+  expect((await ask('kiosk', { track_impression: false })).body).toMatchObject({ in_experiment: true });
+  const blocked = await client.patch('/account', { identity: { blockedValues: ['Kiosk'] } });
+  expect(blocked.status).toBe(200);
+  await expectNobody('kiosk');
+});
+
 test('source keys: the whitelists of their source apply, and the key of a disabled source is refused', async () => {
   const set = async (fields: object): Promise<void> => {
     expect((await client.patch(`/sources/${sourceId}`, fields)).status).toBe(200);

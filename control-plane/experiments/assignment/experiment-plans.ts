@@ -5,14 +5,21 @@ import type { UnreadableEntities } from '../../../shared/collections/unreadable-
 import { followConfig } from '../../../shared/nats/buckets/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../../shared/nats/buckets/config-feed.ts';
 import { hashSourceKey } from '../../../shared/contracts/config/account-config.ts';
+import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 import type { ExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 import type { ExperimentToken } from '../../../shared/experiments/experiment-tokens.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { compileIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 
 /** A token, with the experiments in the live version of its account. */
-export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: ExperimentToken };
+export type OpenedPlan = {
+  readonly plan: ExperimentPlan;
+  readonly token: ExperimentToken;
+  /** Whether an id identifies no visitor: a placeholder such as "anonymous", or one of the account's blocked values. */
+  isNobody(visitorId: string): boolean;
+};
 
 /** The experiments of each account's live version. */
 export type ExperimentPlans = {
@@ -50,7 +57,9 @@ export function createExperimentPlans(
     seen.clear();
     if (plan === undefined) return;
     plans.set(accountId, plan);
-    for (const [hash, token] of plan.tokens) opened.set(hash, { plan, token });
+    const { isBlocked } = compileIdentityRules(config?.identity);
+    const isNobody = (id: string): boolean => isPlaceholder(id) || isBlocked(id);
+    for (const [hash, token] of plan.tokens) opened.set(hash, { plan, token, isNobody });
     for (const unplanned of plan.unplanned) logger.error({ accountId, ...unplanned }, 'an experiment cannot run');
   };
   return {
