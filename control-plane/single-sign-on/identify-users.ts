@@ -14,7 +14,7 @@ import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 /** The reason why a person with a valid account at the provider is not signed in: shown on the sign-in page. */
 export type SignInRefusal = 'no-email' | 'no-user' | 'other-person';
 
-/** Maximum number of users with the same address that are read; each belongs to another account. */
+/** Maximum number of users with the same address or subject that are read. */
 const namedMax = 100;
 
 export class RefusedSignIn extends Error {
@@ -57,7 +57,7 @@ export async function identifyUsers(
     { ...limited, $or: [{ subject }, { email }] },
     { orderBy: { createdAt: 'asc', id: 'asc' }, limit: namedMax },
   );
-  const own = named.filter((user) => user.subject === subject || user.subject === null).slice(0, sessionAccountsMax);
+  const own = oneOfEachAccount(named, subject).slice(0, sessionAccountsMax);
   if (own.length === 0 && named.length > 0) throw new RefusedSignIn('other-person');
   if (own.length === 0) return [await addNewcomer(em, settings, { claims, email, subject }, now)];
   const role = roleOfClaims(settings, claims);
@@ -73,6 +73,17 @@ export async function identifyUsers(
   }
   await em.flush();
   return own;
+}
+
+/** The person's users. In an account where the person's new address was invited, the user with the subject. */
+function oneOfEachAccount(named: readonly UserRow[], subject: string): readonly UserRow[] {
+  const users = new Map<string, UserRow>();
+  for (const user of named) {
+    const known = users.get(user.accountId);
+    if (user.subject === subject ? known?.subject !== subject : user.subject === null && known === undefined)
+      users.set(user.accountId, user);
+  }
+  return [...users.values()];
 }
 
 type Newcomer = { readonly claims: Claims; readonly email: string; readonly subject: string };

@@ -54,7 +54,7 @@ const fromConsole = { 'x-sluice-console': '1' };
 /** Cookies of one browser, by origin. */
 type Jar = Map<string, Map<string, string>>;
 
-type Visit = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+type Visit = { readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
 
 /** A browser's request. Redirects are followed until one leads to the console. */
 async function visit(jar: Jar, url: string, init: Visit = {}): Promise<Response> {
@@ -203,4 +203,16 @@ test('single sign-on: only the browser that began a sign-in can finish it, once 
   expect(unasked.status).toBe(403);
   const none = await fetch(`${plane.baseUrl}/rest/v1/session/single-sign-on`, { method: 'POST', headers: fromConsole });
   expect(none.status).toBe(404);
+});
+
+test('single sign-on: a person whose new address was invited keeps one user, and the invited user stays free', async () => {
+  const dora = { sub: 'd-1', email: 'dora@example.com', email_verified: true };
+  await signIn(dora);
+  const address = 'dora.new@example.com';
+  const { body: invited } = await owner.post('/users', { email: address, role: 'publisher' });
+  expect((await signIn({ ...dora, email: address })).accounts).toMatchObject([
+    { user: { email: 'dora@example.com', role: 'viewer' } },
+  ]);
+  expect((await owner.delete(`/users/${invited.id}`)).status).toBe(200);
+  expect((await signIn({ ...dora, email: address })).accounts).toMatchObject([{ user: { email: 'dora@example.com' } }]);
 });
