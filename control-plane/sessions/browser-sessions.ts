@@ -30,8 +30,17 @@ export type ChangedSession = { readonly cookie: string; readonly session: Sessio
 
 /** The sign-ins of a browser: one cookie that names all of them, and one row for each. */
 export type BrowserSessions = {
-  /** Signs a browser in to further accounts. Throws a 400 beyond the maximum number of accounts. */
-  begin(em: EntityManager, browser: Browser, principals: readonly Principal[], at: Date): Promise<ChangedSession>;
+  /**
+   * Signs a browser in to further accounts. Throws a 400 beyond the maximum number of accounts. `earlier`: the sign-ins
+   * of a browser whose request comes without its cookie.
+   */
+  begin(
+    em: EntityManager,
+    browser: Browser,
+    principals: readonly Principal[],
+    at: Date,
+    earlier?: Session['keys'],
+  ): Promise<ChangedSession>;
   /**
    * Signs the browser out of an account. With `everywhere`, also signs out all other browsers of the same key or user.
    * Changes nothing if the page shows another key or user than the one signed in.
@@ -65,8 +74,8 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
   return {
     read,
     isSecure,
-    async begin(em, browser, principals, at) {
-      const before = read(browser, at)?.keys ?? [];
+    async begin(em, browser, principals, at, earlier = []) {
+      const before = read(browser, at)?.keys ?? earlier;
       const added = new Set(principals.map(({ accountId }) => accountId));
       const others = before.filter(({ accountId }) => !added.has(accountId));
       if (others.length + principals.length > sessionAccountsMax) {

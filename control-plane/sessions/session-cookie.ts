@@ -6,12 +6,10 @@ import { Compile } from 'typebox/compile';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { SessionId } from './live-sessions.ts';
 
-const session = Type.Object({
-  v: Type.Literal(1),
-  untilMs: Type.Integer(),
-  // Cookies of the previous release also contain the API key, which is not read.
-  keys: Type.Array(Type.Object({ accountId: Type.String(), id: Type.String() })),
-});
+/** The sign-ins of a browser. Cookies of the previous release also contain the API key, which is not read. */
+export const sessionKeys = Type.Array(Type.Object({ accountId: Type.String(), id: Type.String() }));
+
+const session = Type.Object({ v: Type.Literal(1), untilMs: Type.Integer(), keys: sessionKeys });
 
 /**
  * The cookie of a signed-in browser, sealed: the id of its sign-in to each account. Any control plane can read it. It

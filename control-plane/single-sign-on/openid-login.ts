@@ -3,7 +3,7 @@ import type { Claims } from './choose-role.ts';
 import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 
 /** The state that a sign-in must present when the browser returns. */
-export type Challenge = { readonly state: string; readonly nonce: string; readonly verifier: string };
+type Challenge = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
 /** The authorization code flow of OpenID Connect with PKCE: https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth */
 export type OpenIdLogin = {

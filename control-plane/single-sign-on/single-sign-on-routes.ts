@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parse, serialize } from 'cookie';
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { notFound, unavailable } from '../api/api-error.ts';
 import type { PublicOperations } from '../api/build-openapi.ts';
 import type { Logins } from '../sessions/open-logins.ts';
+import { sessionKeys } from '../sessions/session-cookie.ts';
 import { fromConsole } from '../sessions/session-routes.ts';
 import { identifyUsers, RefusedSignIn } from './identify-users.ts';
 import { callbackPath, createOpenIdLogin } from './openid-login.ts';
-import type { Challenge, OpenIdLogin } from './openid-login.ts';
+import type { OpenIdLogin } from './openid-login.ts';
 import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 
 export type SingleSignOnRoutesOptions = Pick<
@@ -28,9 +30,15 @@ const context = 'single sign-on';
 /** How long a person may take to sign in at the provider. */
 const underWayMs = 600_000;
 
-const underWay = Compile(
-  Type.Object({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), untilMs: Type.Integer() }),
-);
+const challengeBody = Type.Object({
+  state: Type.String(),
+  nonce: Type.String(),
+  verifier: Type.String(),
+  untilMs: Type.Integer(),
+  // The provider's redirect crosses sites, so the browser comes back without the cookie of its session.
+  keys: Type.Optional(sessionKeys),
+});
+const underWay = Compile(challengeBody);
 
 /** Signs browsers in through an OpenID Connect provider. */
 export function addSingleSignOnRoutes(app: FastifyInstance, options: SingleSignOnRoutesOptions): void {
@@ -57,7 +65,9 @@ async function begin(
     logger.warn({ code: codeOf(error) }, 'the provider of single sign-on cannot be reached');
     throw unavailable('the provider of single sign-on does not answer');
   });
-  const sealed = secretBox.seal(JSON.stringify({ ...challenge, untilMs: now().getTime() + underWayMs }), context);
+  const at = now();
+  const keys = sessions.read(request, at)?.keys;
+  const sealed = secretBox.seal(JSON.stringify({ ...challenge, keys, untilMs: at.getTime() + underWayMs }), context);
   void reply.header('set-cookie', challengeCookie(sealed, underWayMs / 1_000, sessions.isSecure(request)));
   return reply.type('application/json; charset=utf-8').send(JSON.stringify({ url }));
 }
@@ -87,7 +97,7 @@ async function finish(
       const principal = await principalOfHolder(em, { accountId, kind: 'user', id }, at);
       if (principal !== undefined) principals.push(principal);
     }
-    const { cookie } = await sessions.begin(em, browser, principals, at);
+    const { cookie } = await sessions.begin(em, browser, principals, at, challenge.keys);
     cookies.push(cookie);
     return leave('/');
   } catch (error) {
@@ -102,7 +112,7 @@ function readChallenge(
   request: FastifyRequest,
   secretBox: SingleSignOnRoutesOptions['secretBox'],
   nowMs: number,
-): Challenge | undefined {
+): Static<typeof challengeBody> | undefined {
   const sealed = parse(request.headers.cookie ?? '')[cookieName];
   if (sealed === undefined) return undefined;
   try {

@@ -216,3 +216,32 @@ test('single sign-on: a person whose new address was invited keeps one user, and
   expect((await owner.delete(`/users/${invited.id}`)).status).toBe(200);
   expect((await signIn({ ...dora, email: address })).accounts).toMatchObject([{ user: { email: 'dora@example.com' } }]);
 });
+
+test('single sign-on: a browser stays signed in to its other accounts, and its earlier sign-in to the same account ends', async () => {
+  const person = { sub: 'v-1', email: 'vera@example.com', email_verified: true };
+  const other = await plane.newAccount();
+  const jar: Jar = new Map();
+  await visit(jar, `${baseUrl}/rest/v1/session`, {
+    method: 'POST',
+    headers: { ...fromConsole, 'content-type': 'application/json' },
+    body: JSON.stringify({ key: other.key }),
+  });
+  const accountsOf = async (of: Jar): Promise<readonly string[]> => {
+    const session = await visit(of, `${baseUrl}/rest/v1/session`, { headers: fromConsole });
+    return ((await session.json()) as Pick<SignedIn, 'accounts'>).accounts.map(({ accountId }) => accountId);
+  };
+  const through = async (): Promise<void> => {
+    const callback = await throughProvider(jar, person, await begin(jar));
+    // The provider's redirect crosses sites: browsers send no cookie with SameSite=Strict.
+    jar.get(baseUrl)?.delete('sluice_session');
+    await visit(jar, callback);
+  };
+  await through();
+  expect(await accountsOf(jar)).toEqual([other.accountId, owner.accountId]);
+  const before: Jar = new Map([...jar].map(([origin, cookies]) => [origin, new Map(cookies)]));
+  await through();
+  expect([await accountsOf(jar), await accountsOf(before)]).toEqual([
+    [other.accountId, owner.accountId],
+    [other.accountId],
+  ]);
+});
