@@ -113,7 +113,10 @@ async function checkBody(
       );
     }
   }
-  await checkUnique(em, { accountId, collection: collection.name, id: { $ne: id } }, collection, body);
+  // Values that do not change are not checked again: a running experiment can be paused although another has its key.
+  const changed = Object.entries(body).filter(([field, value]) => value !== before[field]);
+  const others = { accountId, collection: collection.name, id: { $ne: id } };
+  await checkUnique(em, others, collection, Object.fromEntries(changed));
 }
 
 async function checkUnique(
@@ -128,7 +131,7 @@ async function checkUnique(
     const sameName = { $and: [others, { nameFolded: foldText(name) }] };
     if ((await em.count(ConfigEntity, sameName)) > 0) throw conflict(`another ${noun} has this name`);
   }
-  for (const field of uniqueFields) {
+  for (const field of uniqueFields.filter((one) => one in body)) {
     const sameValue = { $and: [others, { body: { [field]: body[field] } }] };
     if ((await em.count(ConfigEntity, sameValue)) > 0) throw conflict(`another ${noun} has this ${field}`);
   }

@@ -84,6 +84,23 @@ test('lifecycle: each step answers with the experiment and says when the step ta
   expect((await client.patch(`${experimentsPath}/${id}`, { status: 'Draft' })).body.status).toBe('Completed');
 });
 
+test('lifecycle: an experiment can be paused although a restored one has its key, and no other can take the key', async () => {
+  const id = await newExperiment('twice');
+  for (const fields of [{ isControl: true }, { weight: 50 }]) await addVariant(id, fields);
+  await step(id, 'start');
+  const restored = await newExperiment('restored');
+  await plane.storage
+    .fork()
+    .execute(`update entities set body = body || '{"key":"twice"}' where account_id = ? and id = ?`, [
+      client.accountId,
+      restored,
+    ]);
+  expect((await step(id, 'pause')).body).toMatchObject({ status: 'Paused' });
+  expect((await client.post(experimentsPath, { name: 'third', key: 'twice' })).status).toBe(409);
+  // Later tests publish the account.
+  expect((await client.delete(`${experimentsPath}/${restored}`)).status).toBe(200);
+});
+
 test('rollback: revertDraft makes an experiment that the replaced version started a draft again, unless it was edited since', async () => {
   const before = await client.publish();
   const [started, edited] = [await newExperiment('rolled-back'), await newExperiment('edited-since')];
