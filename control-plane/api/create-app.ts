@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
@@ -58,6 +59,7 @@ export type AnsweredRead = {
   readonly entityId: string | undefined;
   readonly scope: string | undefined;
   readonly filters: readonly string[];
+  readonly requestHash: string;
   readonly rows: number | undefined;
   readonly isMasked: boolean;
 };
@@ -199,9 +201,10 @@ function addEndpoint(
         };
         await auditRead(principal, {
           action,
-          entityId: entity === undefined ? entityOf?.(query) : params[entity],
+          entityId: entity === undefined ? await entityOf?.(query, core.pool, principal.accountId) : params[entity],
           scope: grantedBy,
           filters: Object.keys(query).toSorted(),
+          requestHash: hashRead(params, query),
           rows: rowsIn(result),
           isMasked,
         });
@@ -242,6 +245,14 @@ function addEndpoint(
 const maskedFeed = (feed: Feed, members: readonly string[]): Feed => ({
   subscribe: (push) => feed.subscribe((value) => push(maskPersonal(value, members))),
 });
+
+/** Hash of what a request reads. The further pages of a list are one read. */
+function hashRead(
+  params: Readonly<Record<string, string>>,
+  { cursor: _page, ...query }: Record<string, unknown>,
+): string {
+  return hash('sha256', JSON.stringify([params, query]));
+}
 
 /** Entities of a list, 1 for any other reply; undefined for a live stream. */
 function rowsIn(result: unknown): number | undefined {

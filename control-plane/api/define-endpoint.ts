@@ -85,7 +85,7 @@ export type Audits = {
   /** The parameter of the path that identifies the entity read. */
   readonly entity?: string;
   /** Id of the entity that was read, if the query names it. */
-  entityOf?(query: Readonly<Record<string, unknown>>): string | undefined;
+  entityOf?(query: Readonly<Record<string, unknown>>, pool: Pool, accountId: string): Promise<string | undefined>;
 };
 
 type Defaulted =

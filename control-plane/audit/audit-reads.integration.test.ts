@@ -132,6 +132,53 @@ test('audit of reads: repeated reads of a page with one key are one entry, and a
   expect(await readsBy(two, client)).toHaveLength(1);
 });
 
+test('audit of reads: another value of a filter is another read, and the further pages of a list are one', async () => {
+  const { client } = await filled();
+  await pool.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+      select account_id, id || n, time, received_at, source_id, name, visitor_id, test, body
+      from recent_events, generate_series(1, 2) n where account_id = $1`,
+    [client.accountId],
+  );
+  const reader = await plane.newKey(client, ['event:list', 'pii:read']);
+  for (const value of ['one-canary', 'two-canary', 'one-canary'])
+    await reader.get(`/events?property=note&value=${value}`);
+  let cursor = '';
+  for (let page = 0; page < 3; page += 1) {
+    const { body: answer } = await reader.get(`/events?limit=1${cursor}`);
+    cursor = `&cursor=${answer.pagination.nextCursor}`;
+  }
+  const entries = await readsBy(reader, client);
+  expect(entries.map(({ details }) => (details as { filters: string[] }).filters).toReversed()).toEqual([
+    ['property', 'value'],
+    ['property', 'value'],
+    ['limit'],
+    ['cursor', 'limit'],
+  ]);
+  expect(JSON.stringify(entries)).not.toContain('canary');
+});
+
+test('audit of reads: reads and the erasure by an alias are those of its visitor, also reads before the merge', async () => {
+  const { client } = await filled();
+  await client.get('/events?visitorId=alias');
+  const alias = `insert into visitors (account_id, id, merged_into) values ($1, 'alias', 'v1')`;
+  await pool.query(alias, [client.accountId]);
+  await client.get('/events?visitorId=alias&limit=1');
+  const search = await fetch(`${plane.baseUrl}/rest/v1/events/search?visitorId=alias`, {
+    headers: { authorization: `Bearer ${client.key}` },
+  });
+  await search.body?.cancel();
+  const actionsOf = async (id: string): Promise<readonly string[]> =>
+    ((await client.get(`/audit?visitorId=${id}`)).body.entities as Entry[]).map(({ action }) => action);
+  const reads = ['event.search', 'event.list', 'event.list'];
+  expect([await actionsOf('v1'), await actionsOf('alias')]).toEqual([reads, reads]);
+  expect((await client.delete('/visitors/alias')).status).toBe(200);
+  expect([await actionsOf('v1'), await actionsOf('alias')]).toEqual([
+    ['visitor.erase', 'event.search', 'event.list'],
+    ['visitor.erase', 'event.list'],
+  ]);
+});
+
 test('audit of reads: data is not shown if the read cannot be recorded', async () => {
   const { client, destinationId } = await filled();
   await pool.query(`create function refuse_reads() returns trigger as $$

@@ -12,6 +12,8 @@ export type AuditedRead = {
   readonly scope: string | undefined;
   /** Names of the filters that were given, without their values. */
   readonly filters: readonly string[];
+  /** Hash of the request, by which a repeated read is recognized. It is not stored. */
+  readonly requestHash: string;
   /** Entities in the reply; undefined for a live stream. */
   readonly rows: number | undefined;
   /** Whether values are masked in the answer. */
@@ -27,8 +29,8 @@ export function createReadAudit({ pool, now }: { readonly pool: Pool; now(): Dat
   const recorded = new LRUCache<string, true>({ max: rememberedMax, ttl: sameReadMs });
   return async (principal: Principal, read: AuditedRead): Promise<void> => {
     const { accountId, kind, id, name } = principal;
-    const { action, entityId, scope, filters, rows, isMasked } = read;
-    const key = JSON.stringify([accountId, id, action, entityId, filters, isMasked]);
+    const { action, entityId, scope, filters, requestHash, rows, isMasked } = read;
+    const key = JSON.stringify([accountId, id, action, entityId, filters, requestHash, isMasked]);
     if (recorded.has(key)) return;
     const details: JsonObject = { scope: scope ?? null, filters, rows: rows ?? null, masked: isMasked };
     await pool.query(

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { clusterOf, findRoot } from '../../shared/visitors/find-visitor.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { readTimeRange } from '../api/time-range.ts';
@@ -46,19 +48,21 @@ export const auditEndpoints = [
       visitorId: Type.Optional(
         Type.String({
           maxLength: 400,
-          description: 'Only entries about this visitor. Entries contain a keyed hash of its id.',
+          description: 'Only entries about this visitor, by any of its ids. Entries contain a keyed hash of its id.',
         }),
       ),
     }),
     reply: pageOf(entry),
-    async handle({ query, principal }, { storage, paginator }) {
+    async handle({ query, principal }, { storage, pool, paginator }) {
       const { accountId } = principal;
       const { action, actorId, collection, entityId, visitorId, from, to } = query;
-      const fields = { action, actorId, collection, entityId, visitorId };
-      const list = { list: 'audit', accountId, filters: { ...fields, from, to } };
+      const fields = { action, actorId, collection, entityId };
+      const list = { list: 'audit', accountId, filters: { ...fields, visitorId, from, to } };
       const { fromMs, toMs } = readTimeRange(query);
       const { limit, after } = paginator.read(query, list);
-      const rows = await listAudit(storage.fork(), accountId, { ...fields, fromMs, toMs }, { limit: limit + 1, after });
+      const visitorIds = visitorId === undefined ? undefined : await visitorIdsOf(pool, accountId, visitorId);
+      const filters = { ...fields, visitorIds, fromMs, toMs };
+      const rows = await listAudit(storage.fork(), accountId, filters, { limit: limit + 1, after });
       return paginator.page(
         list,
         limit,
@@ -69,3 +73,9 @@ export const auditEndpoints = [
     },
   }),
 ];
+
+/** The ids under which entries of a visitor are stored: its own, and those of visitors merged into it since. */
+async function visitorIdsOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
+  const root = await findRoot(db, accountId, { id });
+  return root === undefined ? [id] : [id, ...(await clusterOf(db, accountId, root.id))];
+}

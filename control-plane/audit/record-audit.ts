@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { findRoot } from '../../shared/visitors/find-visitor.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { AuditEntry } from '../../shared/postgres/entities.ts';
 import type { AuditEntryRow } from '../../shared/postgres/entities.ts';
@@ -57,8 +59,8 @@ type AuditFilters = {
   readonly toMs: number | undefined;
   readonly collection: string | undefined;
   readonly entityId: string | undefined;
-  /** Selects the entries of this visitor. The id itself is not stored, only its hash. */
-  readonly visitorId: string | undefined;
+  /** Selects the entries of these visitors. Ids themselves are not stored, only their hashes. */
+  readonly visitorIds: readonly string[] | undefined;
 };
 
 /** Up to `limit` entries of an account after a position, newest first. */
@@ -68,8 +70,8 @@ export async function listAudit(
   filters: AuditFilters,
   page: { readonly limit: number; readonly after: Position | undefined },
 ): Promise<AuditEntryRow[]> {
-  const { visitorId, fromMs, toMs, ...fields } = filters;
-  const whom = visitorId === undefined ? {} : { entityId: await keyedVisitor(em, visitorId) };
+  const { visitorIds, fromMs, toMs, ...fields } = filters;
+  const whom = visitorIds === undefined ? {} : { entityId: { $in: await keyedVisitors(em, visitorIds) } };
   const given = Object.fromEntries(Object.entries({ ...fields, ...whom }).filter(([, value]) => value !== undefined));
   const before = page.after === undefined ? {} : { id: { $lt: Number(page.after[0]) } };
   const since = fromMs === undefined ? {} : { $gte: new Date(fromMs) };
@@ -91,10 +93,15 @@ export function hashedVisitor(id: string): string {
   return createHash('sha256').update(id).digest('hex');
 }
 
-async function keyedVisitor(em: EntityManager, id: string): Promise<string> {
-  const [row] = await em.execute<{ keyed: string }[]>(`select encode(erasure_hash_of(?), 'hex') as keyed`, [
-    hashedVisitor(id),
-  ]);
-  if (row === undefined) throw new Error('hashing the id of a visitor: PostgreSQL returned no row');
-  return row.keyed;
+/** As `hashedVisitor`, for the visitor to whom an id leads; an id of no visitor is hashed itself. */
+export async function hashedRoot(db: Queryable, accountId: string, id: string): Promise<string> {
+  return hashedVisitor((await findRoot(db, accountId, { id }))?.id ?? id);
+}
+
+async function keyedVisitors(em: EntityManager, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await em.execute<{ keyed: string }[]>(
+    `select encode(erasure_hash_of(hashed), 'hex') as keyed from jsonb_array_elements_text(?::jsonb) hashed`,
+    [JSON.stringify(ids.map(hashedVisitor))],
+  );
+  return rows.map(({ keyed }) => keyed);
 }

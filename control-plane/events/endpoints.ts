@@ -5,7 +5,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-import { hashedVisitor } from '../audit/record-audit.ts';
+import { hashedRoot } from '../audit/record-audit.ts';
 import { TextAnswer } from '../api/text-answer.ts';
 import { defineService } from '../api/services.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
@@ -61,7 +61,8 @@ export const eventEndpoints = [
     id: 'listEvents',
     audits: {
       action: 'event.list',
-      entityOf: ({ visitorId }) => (typeof visitorId === 'string' ? hashedVisitor(visitorId) : undefined),
+      entityOf: async ({ visitorId }, pool, accountId) =>
+        typeof visitorId === 'string' ? hashedRoot(pool, accountId, visitorId) : undefined,
     },
     personal: eventMembers,
     tag: 'Events',

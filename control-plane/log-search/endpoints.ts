@@ -6,7 +6,7 @@ import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { badRequest } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { readTimeRange } from '../api/time-range.ts';
-import { hashedVisitor } from '../audit/record-audit.ts';
+import { hashedRoot } from '../audit/record-audit.ts';
 import { platformErrorReply } from '../destinations/exchange-view.ts';
 import { outcomeNames } from '../events/event-view.ts';
 import { liveValues } from '../health/live-values.ts';
@@ -75,7 +75,8 @@ export const logSearchEndpoints = [
     id: 'searchLog',
     audits: {
       action: 'event.search',
-      entityOf: ({ visitorId }) => (typeof visitorId === 'string' ? hashedVisitor(visitorId) : undefined),
+      entityOf: async ({ visitorId }, pool, accountId) =>
+        typeof visitorId === 'string' ? hashedRoot(pool, accountId, visitorId) : undefined,
     },
     personal: ['eventProperties'],
     comparesPersonal: ({ property }) => property !== undefined,

@@ -135,13 +135,11 @@ export const visitorEndpoints = [
             await quarantine.erase(db, accountId, erasure);
             await announce(erasure, db);
           },
-          audit: (client, erasureId) => {
-            const audited = {
-              action: 'visitor.erase',
-              entityId: hashedVisitor(id),
-              details: { suppressed, erasureId },
-            };
-            return insertAudit(client, principal, audited, now());
+          audit: async (client, erasureId, ownId) => {
+            const audited = { action: 'visitor.erase', details: { suppressed, erasureId } };
+            // Once the visitor is erased, an alias no longer leads to it.
+            for (const one of new Set([ownId, id]))
+              await insertAudit(client, principal, { ...audited, entityId: hashedVisitor(one) }, now());
           },
           forward: (client, erasure) => erasures.forward(client, accountId, erasure),
           onLeftAhead: (error) => erasures.warn(error),

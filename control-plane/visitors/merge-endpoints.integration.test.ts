@@ -110,7 +110,9 @@ test('visitor merges: the API merges two known people and splits them again, onl
   expect(body.entities).toMatchObject([{ id: mergeId, cause: { kind: 'api' }, undoneAt: expect.any(String) }]);
   expect(body.entities[0].undoneBy).toBe(body.entities[0].cause.principal);
   for (const action of ['visitor.merge', 'visitor.split']) {
-    expect((await client.get(`/audit?action=${action}`)).body.entities).toHaveLength(1);
+    expect((await client.get(`/audit?action=${action}`)).body.entities).toHaveLength(2);
+    for (const id of ['ann', 'bob'])
+      expect((await client.get(`/audit?action=${action}&visitorId=${id}`)).body.entities).toHaveLength(1);
   }
 });
 

@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { clusterOf, findRoot } from '../../shared/visitors/find-visitor.ts';
@@ -8,8 +9,10 @@ import { splitVisitors } from '../../shared/visitors/split-visitors.ts';
 import type { TakenIdentity } from '../../shared/visitors/split-visitors.ts';
 import { conflict, found, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { hashedVisitor, insertAudit } from '../audit/record-audit.ts';
+import type { AuditedAction } from '../audit/record-audit.ts';
 import { recordRead } from './audit-visitors.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -76,6 +79,13 @@ const viewTaken = ({ kind, value, visitorId }: TakenIdentity) => ({
   visitorId,
 });
 
+/** Records an action as one entry for each visitor, so that the entries of either name it. */
+const auditOfBoth =
+  (principal: Principal, audited: AuditedAction, now: () => Date) =>
+  async (client: PoolClient, ids: readonly string[]): Promise<void> => {
+    for (const id of ids) await insertAudit(client, principal, { ...audited, entityId: hashedVisitor(id) }, now());
+  };
+
 export const mergeEndpoints = [
   defineEndpoint({
     method: 'GET',
@@ -119,11 +129,10 @@ export const mergeEndpoints = [
     reply: mergedReply,
     async handle({ params, body, principal }, { pool, now }) {
       const { accountId } = principal;
-      const audited = { action: 'visitor.merge', entityId: hashedVisitor(params.id) };
       const joined = await joinVisitors(
         pool,
         { accountId, ids: [params.id, body.visitorId], cause: { kind: 'api', principal: principal.id } },
-        (client) => insertAudit(client, principal, audited, now()),
+        auditOfBoth(principal, { action: 'visitor.merge' }, now),
       );
       switch (joined.kind) {
         case 'missing':
@@ -160,9 +169,10 @@ export const mergeEndpoints = [
     async handle({ params, body, principal }, { pool, now }) {
       const { accountId } = principal;
       const { mergeId } = body;
-      const audited = { action: 'visitor.split', entityId: hashedVisitor(params.id), details: { mergeId } };
-      const split = await splitVisitors(pool, { accountId, id: params.id, mergeId, undoneBy: principal.id }, (client) =>
-        insertAudit(client, principal, audited, now()),
+      const split = await splitVisitors(
+        pool,
+        { accountId, id: params.id, mergeId, undoneBy: principal.id },
+        auditOfBoth(principal, { action: 'visitor.split', details: { mergeId } }, now),
       );
       switch (split.kind) {
         case 'missing':

@@ -47,8 +47,8 @@ export type EraseOptions = {
    * announced within its transaction, whose connection is `db`.
    */
   announce(erasure: AnnouncedErasure, db: Queryable): Promise<void>;
-  /** Runs within the transaction. */
-  audit(client: PoolClient, erasureId: string): Promise<void>;
+  /** Runs within the transaction, with the visitor's own id. */
+  audit(client: PoolClient, erasureId: string, id: string): Promise<void>;
   /** Stores the identifiers that destinations need to delete the person too. Runs within the transaction. */
   forward(client: PoolClient, erasure: ForwardedErasure): Promise<void>;
   /**
@@ -143,7 +143,7 @@ async function eraseAhead(
   await insertErasureRecord(client, accountId, record);
   const person = await personOf(client, accountId, { cluster, identities, profiles });
   if (person !== undefined) await forward(client, { erasureId, requestedAtMs, person });
-  await audit(client, erasureId);
+  await audit(client, erasureId, ids[0] ?? id);
   await announce({ ids, identifiers, atMs, isAhead: true }, client);
   return { erasureId, ids, identifiers, counts, atMs };
 }

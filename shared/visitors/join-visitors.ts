@@ -26,11 +26,14 @@ export type Joined =
 /** Size limit of a merged visitor whose parts were smaller, in bytes of JSON. */
 const mergedBytesMax = 32 * 1024;
 
-/** Merges two visitors, known people included: the older one survives. `audit` runs within the transaction. */
+/**
+ * Merges two visitors, known people included: the older one survives. `audit` gets both ids and runs within the
+ * transaction.
+ */
 export async function joinVisitors(
   pool: Pool,
   { accountId, ids, cause }: JoinRequest,
-  audit: (client: PoolClient) => Promise<void>,
+  audit: (client: PoolClient, ids: readonly string[]) => Promise<void>,
 ): Promise<Joined> {
   const joined = await inTransaction<Joined>(pool, async (client) => {
     // Erasures and splits wait for this transaction.
@@ -56,7 +59,7 @@ export async function joinVisitors(
     becomeOne(survivor, loser);
     const written = await updateVisitors(client, [asWrite(accountId, survivor), asWrite(accountId, loser)]);
     if (mergeId === undefined || written.length !== 2) throw new Error('merging visitors: a locked row was changed');
-    await audit(client);
+    await audit(client, [survivor.id, loser.id]);
     return { kind: 'merged', survivor: survivor.id, loser: loser.id, mergeId };
   });
   if (joined.kind === 'merged') await untilMemoriesKnow();

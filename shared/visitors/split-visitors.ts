@@ -42,13 +42,13 @@ export type Split =
 
 /**
  * Undoes a merge: both visitors get their previous state, and the survivor keeps values that were written since. Merges
- * of one survivor are undone newest first, because each overwrote the result of the previous one. `audit` runs within
- * the transaction.
+ * of one survivor are undone newest first, because each overwrote the result of the previous one. `audit` gets both
+ * ids and runs within the transaction.
  */
 export async function splitVisitors(
   pool: Pool,
   { accountId, id, mergeId, undoneBy }: SplitRequest,
-  audit: (client: PoolClient) => Promise<void>,
+  audit: (client: PoolClient, ids: readonly string[]) => Promise<void>,
 ): Promise<Split> {
   const split = await inTransaction<Split>(pool, async (client) => {
     // Until the transaction ends, no chain is shortened and no visitor erased.
@@ -80,7 +80,7 @@ export async function splitVisitors(
     await client.query(restoreAliases, [accountId, loser]);
     const taken = await restoreIdentities(client, accountId, { loser, mergeId });
     await client.query(markUndone, [accountId, mergeId, undoneBy]);
-    await audit(client);
+    await audit(client, [survivor, loser]);
     return { kind: 'split', survivor, loser, taken };
   });
   if (split.kind === 'split') await untilMemoriesKnow();
