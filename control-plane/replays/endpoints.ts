@@ -8,9 +8,9 @@ import type { Editing } from '../draft/edit-entities.ts';
 import { withAudit } from '../draft/audited-effect.ts';
 import { isUuid } from '../store/text.ts';
 import { findDispatched, findLiveDispatched } from './find-dispatched.ts';
-import { exchangeMembers } from '../destinations/exchange-view.ts';
 import {
   deadLetterDetailReply,
+  deadLetterMembers,
   deadLetterReply,
   readReplayRequest,
   replayBody,
@@ -46,6 +46,7 @@ export const replayEndpoints = [
     scope: 'destination:find',
     id: 'listDeadLetters',
     audits: { action: 'dead-letter.list', entity: 'id' },
+    personal: deadLetterMembers,
     uses: { replays },
     tag: 'Destinations',
     summary:
@@ -79,7 +80,7 @@ export const replayEndpoints = [
     scope: 'destination:find',
     id: 'getDeadLetter',
     audits: { action: 'dead-letter.read', entity: 'id' },
-    personal: exchangeMembers,
+    personal: deadLetterMembers,
     uses: { replays },
     tag: 'Destinations',
     summary: "Read a dead letter by its position in the log, with the last request and the platform's answer",

@@ -8,7 +8,13 @@ import { badRequest } from '../api/api-error.ts';
 import { readTimeRange } from '../api/time-range.ts';
 import { commerceOf } from '../../shared/destinations/sdk/commerce.ts';
 import { platformErrorOf } from '../../shared/contracts/events/exchange.ts';
-import { exchangeReply, platformErrorReply, viewExchange, viewPlatformError } from '../destinations/exchange-view.ts';
+import {
+  exchangeMembers,
+  exchangeReply,
+  platformErrorReply,
+  viewExchange,
+  viewPlatformError,
+} from '../destinations/exchange-view.ts';
 import type { ListedDeadLetter } from '../../shared/nats/messages/list-dead-letters.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -150,6 +156,9 @@ export const deadLetterReply = Type.Object({
   ),
   error: nullable(platformErrorReply),
 });
+
+/** The members of a dead letter that may hold values of a person. */
+export const deadLetterMembers = [...exchangeMembers, 'orderId'] as const;
 
 /** One dead letter, with the request that failed. */
 export const deadLetterDetailReply = Type.Object({

@@ -82,6 +82,21 @@ async function find(id: string): Promise<ReplayJob | undefined> {
   return decodeReplay((await buckets.replays.get(replayKey(destinationId, id)))?.value);
 }
 
+test('dead letters: where the account masks, a key without pii:read sees the shape of an order id only', async () => {
+  await bury(0, 'status 400');
+  const reader = await plane.newKey(client, ['destination:find']);
+  const orderIds = async (of: Client): Promise<readonly string[]> => {
+    const { body: listed } = await of.get(`${path}/dead-letters?limit=1`);
+    const { body: letter } = await of.get(`${path}/dead-letters/${listed.entities[0].seq}`);
+    return [listed.entities[0].event.orderId, letter.event.orderId];
+  };
+  await client.patch('/account', { masksPersonalData: true });
+  expect([await orderIds(reader), await orderIds(client)]).toEqual([
+    ['A-9999', 'A-9999'],
+    ['A-1001', 'A-1001'],
+  ]);
+});
+
 test('dead letters: are listed newest first, page by page, and filtered by reason and time', async () => {
   for (let n = 0; n < 5; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'status 500');
   const { body: first } = await client.get(`${path}/dead-letters?limit=2`);
