@@ -191,7 +191,7 @@ function addEndpoint(
       if (isMasked && endpoint.comparesPersonal(request.query as Record<string, unknown>, request.body))
         throw forbidden('pii:read', principal.kind);
       const grantedBy = endpoint.scope === undefined ? undefined : grantingScope(principal.scopes, endpoint.scope);
-      const input = { ...prepare(request), principal, grantedBy };
+      const input = { ...prepare(request), principal, grantedBy, isMasked };
       const result = await admitted.run(() => endpoint.handle(input, given as never), endpoint.isCostly);
       if (endpoint.audits !== undefined) {
         const { action, entity, entityOf } = endpoint.audits;

@@ -21,6 +21,8 @@ export type EndpointInput<Path extends string, Query, Body> = {
   readonly principal: Principal;
   /** The scope of the key that allows the request. */
   readonly grantedBy: string | undefined;
+  /** Whether `personal` is masked in the reply. */
+  readonly isMasked: boolean;
 };
 
 /** Services that every endpoint may use. An endpoint declares others in `uses`. */

@@ -10,7 +10,7 @@ import { explain } from './explain.ts';
 
 const noQuery = Type.Object({});
 
-type Prepared = Omit<EndpointInput<never, never, never>, 'principal' | 'grantedBy'>;
+type Prepared = Pick<EndpointInput<never, never, never>, 'params' | 'query' | 'body'>;
 
 /** Compiles the schemas of an endpoint once. The returned function reads a request's input, or throws a 400. */
 export function prepareInput(endpoint: Endpoint): (request: FastifyRequest) => Prepared {

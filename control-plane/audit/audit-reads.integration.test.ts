@@ -40,6 +40,14 @@ async function filled(): Promise<{ readonly client: Client; readonly destination
   );
   const settings = { httpDestinationUrl: 'https://example.com/' };
   const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  const rule = {
+    destinationId: destination.id,
+    priority: 9,
+    action: 'send',
+    eventName: '{{visitor.city}}',
+    mappings: [],
+  };
+  expect((await client.post('/collections/mappings', rule)).status).toBe(200);
   await client.publish();
   return { client, destinationId: destination.id as string };
 }

@@ -3,7 +3,7 @@ import { collectionNames } from '../../shared/collections/registry.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { decideWays } from './decide-ways.ts';
+import { decideWays, maskNames } from './decide-ways.ts';
 import type { RecentEventRecord } from './recent-events.ts';
 
 const destination = (id: string, settings: JsonObject = {}) => ({
@@ -76,4 +76,16 @@ test('ways: the rules of all destinations together have a limit of work, which a
   expect(decisions.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 'send'));
   expect(decisions.at(-1)).toBe('broken');
   expect((await waysOf(given, note, 'd19'))[0]?.decision).toBe('send');
+});
+
+test('ways: a name that a mapping takes from values of the event can be masked, and a fixed name stays', async () => {
+  const mappings = [
+    { ...multiplying('taken'), eventName: 'Order of {{event.event_properties.note}}', mappings: [] },
+    { ...multiplying('fixed'), eventName: 'Purchase', mappings: [] },
+  ];
+  const given = { destinations: ['taken', 'fixed', 'unmapped'].map((id) => destination(id)), mappings };
+  const ways = await waysOf(given, 'Ann');
+  const names = (of: typeof ways): readonly unknown[] => of.map(({ eventName }) => eventName);
+  expect(names(ways)).toEqual(['Order of Ann', 'Purchase', 'Ordered']);
+  expect(names(maskNames(ways, { mappings }))).toEqual(['Aaaaa aa Aaa', 'Purchase', 'Ordered']);
 });

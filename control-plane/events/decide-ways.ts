@@ -23,6 +23,7 @@ import { eventWorkMax, OverBudgetError, Work } from '../../shared/routing/values
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ApiError } from '../api/api-error.ts';
+import { maskPersonal } from '../api/mask-personal.ts';
 import { sealerFor } from '../destinations/destination-view.ts';
 import { prepareDestination } from '../destinations/prepare-destination.ts';
 import { previewRequest } from '../destinations/run-test.ts';
@@ -114,6 +115,14 @@ export async function decideWays({ record, destinationId, ...asked }: WaysAsked)
   const isOne = destinationId !== undefined;
   return compileWays({ ...asked, destinationIds: isOne ? new Set([destinationId]) : undefined, withRequests: isOne })(
     record,
+  );
+}
+
+/** Masks event names that a mapping takes from values of the event or its visitor. */
+export function maskNames(ways: readonly Way[], { mappings }: Pick<Snapshot, 'mappings'>): Way[] {
+  const templated = new Set(mappings.filter((one) => textOf(one['eventName']).includes('{{')).map(({ id }) => id));
+  return ways.map((way) =>
+    way.ruleId !== null && templated.has(way.ruleId) ? (maskPersonal(way, ['eventName', 'sentName']) as Way) : way,
   );
 }
 

@@ -17,7 +17,7 @@ import { viewSending } from '../health/view-sending.ts';
 import { whyWaiting } from './why-waiting.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
 import { countByDay } from './count-by-day.ts';
-import { decideWays, wayMembers, wayReply } from './decide-ways.ts';
+import { decideWays, maskNames, wayMembers, wayReply } from './decide-ways.ts';
 import { eventFilterFields, readEventFilters, searchesProperties } from './event-filters.ts';
 import { eventMembers, eventPosition, eventReply, outcomeNames, viewEvent } from './event-view.ts';
 import { eventsCsv } from './events-csv.ts';
@@ -238,7 +238,7 @@ export const eventEndpoints = [
       ),
     }),
     reply: Type.Object({ rules: Type.Enum(['live', 'draft']), ways: Type.Array(wayReply) }),
-    async handle({ params, query, principal }, { storage, pool, secretBox, now, liveValues, logFigures }) {
+    async handle({ params, query, principal, isMasked }, { storage, pool, secretBox, now, liveValues, logFigures }) {
       const { accountId } = principal;
       const record = await found(findRecentEvent(pool, accountId, params.id), 'event');
       const em = storage.fork();
@@ -246,7 +246,15 @@ export const eventEndpoints = [
       const snapshot =
         rules === 'draft' ? await resolveSnapshot(em, accountId, 'draft') : await liveContent(em, accountId);
       const { destinationId } = query;
-      const ways = await decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() });
+      const decided = await decideWays({
+        accountId,
+        snapshot,
+        record,
+        destinationId,
+        secretBox,
+        nowMs: now().getTime(),
+      });
+      const ways = isMasked ? maskNames(decided, snapshot) : decided;
       if (rules === 'draft') return { rules, ways };
       const known = new Set(record.outcomes.map((outcome) => outcome.destinationId));
       const figures = await logFigures.read().catch(() => undefined);
