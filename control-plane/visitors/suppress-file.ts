@@ -45,7 +45,8 @@ export async function suppressFile(pool: Pool, request: FileRequest): Promise<Su
     for await (const text of handle.readLines({ encoding: 'utf8' })) {
       line += 1;
       if (text === '') continue;
-      const cells = cellsOf(text, line);
+      // Spreadsheets write a byte order mark before the first line.
+      const cells = cellsOf(line === 1 ? text.replace(/^\uFEFF/, '') : text, line);
       if (columns === undefined) {
         columns = readColumns(cells);
         continue;
@@ -98,10 +99,7 @@ function distinct(identifiers: readonly Identifier[]): readonly Identifier[] {
 
 function readColumns(cells: readonly string[]): readonly (ListName | undefined)[] {
   const columns = cells.map((cell) => {
-    const title = cell
-      .replace(/^\uFEFF/, '')
-      .trim()
-      .toLowerCase();
+    const title = cell.trim().toLowerCase();
     return listNames.find((name) => lists[name].name.toLowerCase() === title);
   });
   if (columns.some((column) => column !== undefined)) return columns;

@@ -308,6 +308,8 @@ test('suppressions: a CSV file of another system is imported by the command line
   for (const [text, problem] of [
     ['name\nann', 'line 1 must name a column'],
     ['email\n"ann', 'line 2: a quote is misplaced or not closed'],
+    // The header of a file with a byte order mark is read.
+    ['\uFEFF"email"\n"ann', 'line 2: a quote is misplaced or not closed'],
     [`userId\n${'x'.repeat(401)}`, 'line 2: userId has 401 characters'],
     ['', 'the file is empty'],
   ] as const) {
