@@ -135,8 +135,8 @@ export const suppressionEndpoints = [
           index: Type.Integer({ minimum: 0 }),
           reason: Type.Enum(['visitor', 'placeholder'], {
             description:
-              'visitor: a visitor has the identifier, or assignments to experiments are stored for it. placeholder: it identifies ' +
-              'no visitor, as "null" does.',
+              'visitor: a visitor has the identifier, or assignments to experiments are stored for it; answered to keys without ' +
+              '`pii:read` too, because such an identifier is not suppressed. placeholder: it identifies no visitor, as "null" does.',
           }),
         }),
       ),
