@@ -15,6 +15,8 @@ export type ReadOptions = {
 export type OneOptions<Reply> = ReadOptions & {
   /** With `everyMs`: whether to read again after this reply; undefined before the first. */
   readonly repeatsAfter?: (reply: Reply | undefined) => boolean;
+  /** Names what a `path` with the current time reads: its reply stays shown until that of a later path arrives. */
+  readonly name?: string;
 };
 
 export type ListOptions = ReadOptions & {
@@ -28,11 +30,11 @@ export type ListOptions = ReadOptions & {
  */
 export function useRead<Reply>(
   path: string,
-  { everyMs, enabled = true, isEdited = false, repeatsAfter = () => true }: OneOptions<Reply> = {},
+  { everyMs, enabled = true, isEdited = false, repeatsAfter = () => true, name = path }: OneOptions<Reply> = {},
 ): UseQueryResult<Reply> {
   const { current } = useAccounts();
   return useQuery<Reply>({
-    queryKey: [current, path, ...editedKey(isEdited)],
+    queryKey: [current, name, ...editedKey(isEdited)],
     queryFn: () => request<Reply>('GET', path),
     enabled,
     ...(isEdited ? { gcTime: 0 } : {}),

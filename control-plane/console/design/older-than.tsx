@@ -1,9 +1,9 @@
+import { useMemo } from 'react';
 import type { ReactElement } from 'react';
 import { Field } from './field.tsx';
 import { countOf } from './numbers.ts';
 
 const dayMs = 86_400_000;
-const minuteMs = 60_000;
 const choices = [1, 7, 14] as const;
 
 export type OlderThanFieldProps = {
@@ -31,9 +31,10 @@ export function OlderThanField({ label, days, onChange }: OlderThanFieldProps): 
   );
 }
 
-/** The time `days` ago, rounded down to a minute; with milliseconds, each render would request a different list. */
-export function timeBefore(days: string): string | undefined {
-  if (!(Number(days) > 0)) return undefined;
-  const nowMinute = Math.floor(Date.now() / minuteMs) * minuteMs;
-  return new Date(nowMinute - Number(days) * dayMs).toISOString();
+/** The time that was `days` ago when `days` was chosen. A time that moves with the clock would request a new list. */
+export function useTimeBefore(days: string): string | undefined {
+  return useMemo(
+    () => (Number(days) > 0 ? new Date(Date.now() - Number(days) * dayMs).toISOString() : undefined),
+    [days],
+  );
 }

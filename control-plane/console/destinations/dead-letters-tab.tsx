@@ -9,7 +9,7 @@ import { useSettled } from '../api/use-settled.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
-import { OlderThanField, timeBefore } from '../design/older-than.tsx';
+import { OlderThanField, useTimeBefore } from '../design/older-than.tsx';
 import { Card, Empty } from '../design/page.tsx';
 import { ErrorLine, isStatusOnly } from '../design/shown-exchange.tsx';
 import { More, Table } from '../design/table.tsx';
@@ -25,7 +25,7 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
   const message = search.get('message') ?? '';
   const days = search.get('olderThanDays') ?? '';
   const path = `/destinations/${destination.id}`;
-  const olderThan = timeBefore(days);
+  const olderThan = useTimeBefore(days);
   const filter: LetterFilter = {
     ...(reason === '' ? {} : { reason }),
     ...(message === '' ? {} : { message }),

@@ -36,6 +36,7 @@ export function DeliveryTab({ destination: { id } }: { readonly destination: Des
   const delivery = useRead<Delivery>(`/destinations/${id}/delivery?${query.toString()}`, {
     everyMs,
     enabled: range !== undefined,
+    name: `/destinations/${id}/delivery of ${search.toString()}`,
   });
   const backlog = useRead<Backlog>(`/destinations/${id}/backlog`, { everyMs });
   const choose = (name: string, value: string): void => {

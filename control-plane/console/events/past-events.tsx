@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { ReactElement } from 'react';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useList, useRead } from '../api/queries.ts';
@@ -20,15 +20,13 @@ import { outcomeWords } from './outcomes.tsx';
 
 type PastEventsProps = { readonly filters: EventFilters; readonly nameOf: (sourceId: string) => string };
 
-const minuteMs = 60_000;
 /** Maximum number of event ids in one replay. */
 const retriedMax = 100;
 
 /** Stored events that the filters select, with their number, an export, and a retry of chosen dead letters. */
 export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
-  // Rounded up to a minute: otherwise, for a range such as the last hour, each render would request a different list.
-  const nowMs = Math.ceil(Date.now() / minuteMs) * minuteMs;
-  const query = useSettled(queryOf(filters, nowMs));
+  // The last hour is counted back from its choice. A time that moves with the clock would request a new list.
+  const query = useSettled(useMemo(() => queryOf(filters, Date.now()), [filters]));
   const join = query === '' ? '' : `&${query}`;
   const events = useList<RecentEvent>(`/events?limit=100${join}`);
   const fromMs = filters.range === 'custom' ? readTime(filters.from) : Number.NaN;

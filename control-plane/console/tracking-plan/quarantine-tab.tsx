@@ -9,7 +9,7 @@ import { Confirm } from '../design/confirm.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
-import { OlderThanField, timeBefore } from '../design/older-than.tsx';
+import { OlderThanField, useTimeBefore } from '../design/older-than.tsx';
 import { Card, Empty } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago, showTime } from '../design/time.tsx';
@@ -26,7 +26,7 @@ export function QuarantineTab(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const rule = search.get('rule') ?? '';
   const days = search.get('olderThanDays') ?? '';
-  const to = timeBefore(days);
+  const to = useTimeBefore(days);
   const chosen: Chosen = {
     ...(rule === '' ? {} : { rule }),
     ...(to === undefined ? {} : { to }),
