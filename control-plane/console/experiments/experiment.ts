@@ -39,6 +39,16 @@ export type Variant = {
   readonly properties: Readonly<Record<string, string>>;
 };
 
+/** Weights of variants, by the variant's id. */
+export type Weights = ReadonlyMap<string, number>;
+
+/** The edited weights that the stored variants do not have yet. One that was edited again since it was saved stays. */
+export function stillEdited(edited: Weights, saved: Weights, stored: Weights): Weights {
+  return new Map(
+    [...edited].filter(([id, weight]) => stored.get(id) !== weight || (saved.get(id) ?? weight) !== weight),
+  );
+}
+
 export type Interval = { readonly low: number; readonly high: number };
 
 export type VariantResults = {

@@ -6,8 +6,8 @@ import { request } from '../api/request.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { Card, Empty } from '../design/page.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
-import { shareOfControl } from './experiment.ts';
-import type { Experiment, Variant } from './experiment.ts';
+import { shareOfControl, stillEdited } from './experiment.ts';
+import type { Experiment, Variant, Weights } from './experiment.ts';
 import { VariantForm } from './variant-form.tsx';
 
 export type VariantsCardProps = { readonly experiment: Experiment; readonly variants: readonly Variant[] };
@@ -46,7 +46,7 @@ export function VariantsCard({ experiment, variants }: VariantsCardProps): React
           <p>Add the control first (what visitors get today), then the variants to compare with it.</p>
         </Empty>
       ) : (
-        <Weights variants={variants} isEnded={isEnded} onEdit={(id) => setOpen(open === id ? undefined : id)} />
+        <WeightsForm variants={variants} isEnded={isEnded} onEdit={(id) => setOpen(open === id ? undefined : id)} />
       )}
       {edited === undefined ? null : (
         <VariantForm
@@ -61,24 +61,29 @@ export function VariantsCard({ experiment, variants }: VariantsCardProps): React
   );
 }
 
-type WeightsProps = {
+type WeightsFormProps = {
   readonly variants: readonly Variant[];
   readonly isEnded: boolean;
   readonly onEdit: (id: string) => void;
 };
 
-function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
+function WeightsForm({ variants, isEnded, onEdit }: WeightsFormProps): ReactElement {
   const mayChange = useScope('experimentVariants:update') && !isEnded;
   // Only edited weights, so that the others follow the stored variants.
-  const [edited, setEdited] = useState<ReadonlyMap<string, number>>(new Map());
+  const [edited, setEdited] = useState<Weights>(new Map());
   const [saved, setSaved] = useState(edited);
+  const before = new Map(variants.map(({ id, weight }) => [id, weight ?? 0]));
+  const open = stillEdited(edited, saved, before);
+  if (open.size < edited.size) {
+    setEdited(open);
+    setSaved(new Map([...saved].filter(([id]) => open.has(id))));
+  }
   const weighed = variants.map((variant) => ({ ...variant, weight: edited.get(variant.id) ?? variant.weight ?? 0 }));
   const changed = weighed.filter(
     ({ id, isControl, weight }, index) => !isControl && weight !== (saved.get(id) ?? variants[index]?.weight ?? 0),
   );
   const left = shareOfControl(weighed);
   const save = useChange(async () => {
-    const before = new Map(variants.map(({ id, weight }) => [id, weight ?? 0]));
     // Lowered weights are saved first, so that the sum never exceeds 100 %.
     const growth = ({ id, weight }: { readonly id: string; readonly weight: number }): number =>
       weight - (before.get(id) ?? 0);
