@@ -22,9 +22,13 @@ const kinds: Readonly<Record<string, string>> = { user: 'User', key: 'API key', 
 /** The audit: who changed, published or read what, with filters and export. */
 export function AuditPage(): ReactElement {
   const [search, setSearch] = useSearchParams();
-  const [filters, setFilters] = useState<Filters>(
-    () => Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ''])) as Filters,
-  );
+  const [filters, setFilters] = useState(() => readFilters(search));
+  const [shown, setShown] = useState(search);
+  // The browser's back button changes the address: the form follows.
+  if (shown.toString() !== search.toString()) {
+    setShown(search);
+    setFilters(readFilters(search));
+  }
   const path = pathOf(search);
   const query = useList<AuditEntry>(`${path}${path.includes('?') ? '&' : '?'}limit=50`);
   const mayListKeys = useScope('key:list');
@@ -133,6 +137,9 @@ export function AuditPage(): ReactElement {
     </Page>
   );
 }
+
+const readFilters = (search: URLSearchParams): Filters =>
+  Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ''])) as Filters;
 
 /** Path of the list, with the filters of the page's query; a day begins at midnight UTC. */
 function pathOf(search: URLSearchParams): string {
