@@ -28,7 +28,7 @@ export function useTrial(eventId: string, standIns: StandIns, destinationId?: st
   // The id is '' for a new mapping whose destination is not chosen yet.
   const body = JSON.parse(asked) as { readonly destinationId?: string };
   return useQuery<Ways>({
-    queryKey: [current?.accountId, 'trial', eventId, asked],
+    queryKey: [current, 'trial', eventId, asked],
     queryFn: () => request<Ways>('POST', `/events/${encodeURIComponent(eventId)}/ways`, body),
     enabled: eventId !== '' && body.destinationId !== '',
     placeholderData: keepPreviousData,
