@@ -11,6 +11,7 @@ import { besideStack } from '../shared/command-line/local-stack.ts';
 import { servingEnv } from '../shared/runtime/drain-server.ts';
 import { defineEnv } from '../shared/runtime/env.ts';
 import { serviceEnv } from '../shared/runtime/service-settings.ts';
+import { visitorSizeEnv } from '../shared/visitors/visitor-size.ts';
 import { connectionLimitsEnv } from './api/connection-limits.ts';
 import { eventStreamsEnv } from './api/event-streams.ts';
 import { requestLimitsEnv } from './api/request-limits.ts';
@@ -44,6 +45,7 @@ export const { variables: controlPlaneEnv, read: readControlPlaneEnv } = defineE
   ...egressEnv,
   ...destinationTestsEnv,
   ...erasuresEnv,
+  ...visitorSizeEnv,
   ...databasesEnv,
   ...publishingEnv,
   ...scopesEnv,

@@ -10,8 +10,7 @@ import { readDestinationTestSettings } from './destinations/destination-tests.ts
 import { provideDestinations } from './destinations/provide-destinations.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { provideEvents } from './events/provide-events.ts';
-import { liveValues } from './health/live-values.ts';
-import { createLogFigures, logFigures } from './health/log-figures.ts';
+import { provideHealth } from './health/provide-health.ts';
 import { provideLogSearch } from './log-search/provide-log-search.ts';
 import { recheckStreams } from './keys/endpoints.ts';
 import { provideSystem } from './operate/provide-system.ts';
@@ -21,6 +20,7 @@ import { provideReplays } from './replays/provide-replays.ts';
 import { provideSources } from './sources/provide-sources.ts';
 import type { LogFollowers } from './log-followers.ts';
 import { provideBacklogGuard } from './versions/provide-backlog-guard.ts';
+import { visitorBytesMax } from './visitors/merge-endpoints.ts';
 import type { ErasureForwarding } from './erasures/forward-erasures.ts';
 import { erasureRequestTimeoutMs, provideErasures } from './erasures/provide-erasures.ts';
 
@@ -48,17 +48,16 @@ export function provideServices(
 ): ProvidedServices {
   const { storage, pool, secretBox, now } = core;
   const { connection } = logBuckets;
-  const figures = createLogFigures({ connection, partitions: () => logBuckets.partitions, now });
+  const { leases, liveValues, plans, work } = followers;
   const onFailure = (err: unknown): void => logger.warn({ err }, 'polling for configuration changes failed');
-  services.provide(liveValues, followers.liveValues);
-  services.provide(logFigures, figures);
+  const logFigures = provideHealth({ logBuckets, values: liveValues, now }, services);
   services.provide(recheckStreams, (accountId) => eventStreams.recheck(accountId));
   provideBacklogGuard(env, services);
+  services.provide(visitorBytesMax, env.VISITOR_BYTES_MAX);
   provideSources(env, services);
   services.provide(quarantine, createQuarantineService(connection, pool));
   provideReplays({ logBuckets, logger }, services, scope);
-  const { leases, plans, work } = followers;
-  const read = { storage, pool, liveValues: followers.liveValues, leases, logFigures: figures, now };
+  const read = { storage, pool, liveValues, leases, logFigures, now };
   provideActivity({ ...read, onFailure }, services, scope);
   provideEvents({ pool, now, onFailure }, services, scope);
   provideLogSearch({ logBuckets, logger }, services, scope);

@@ -116,6 +116,20 @@ test('visitor merges: the API merges two known people and splits them again, onl
   }
 });
 
+test('visitor merges: a merged visitor keeps to VISITOR_BYTES_MAX, as one that events make', async () => {
+  const bytes = 20 * 1024;
+  for (const id of ['ann', 'bob']) await touch({ userId: id }, { custom_properties: { [id]: 'x'.repeat(bytes) } });
+  const refused = await client.call('POST', '/visitors/ann/merge', { body: { visitorId: 'bob' } });
+  expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('too large')]);
+  const wide = await plane.startAnother({ VISITOR_BYTES_MAX: 64 * 1024 });
+  const answer = await fetch(`${wide.baseUrl}/rest/v1/visitors/ann/merge`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${client.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ visitorId: 'bob' }),
+  });
+  expect([answer.status, await answer.json()]).toMatchObject([200, { survivorId: 'ann' }]);
+});
+
 test.each([
   ['into a visitor that was merged itself', ['bob', 'ann'], ['eve', 'bob']],
   ['before another visitor', ['eve', 'ann'], ['eve', 'bob']],

@@ -11,9 +11,13 @@ import { conflict, found, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { defineService } from '../api/services.ts';
 import { hashedVisitor, insertAudit } from '../audit/record-audit.ts';
 import type { AuditedAction } from '../audit/record-audit.ts';
 import { recordRead } from './audit-visitors.ts';
+
+/** Size limit of a visitor's properties as JSON, in bytes. */
+export const visitorBytesMax = defineService<number>('size limit of visitors');
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -121,17 +125,19 @@ export const mergeEndpoints = [
     summary:
       'Merge a visitor with another one, known people as well. The older one survives and the other id becomes an alias; ' +
       'a property that both have keeps the value of the visitor written last. 409 if both ids lead to one visitor, ' +
-      'or if the merged visitor would be larger than 32 KiB and larger than both',
+      'or if the merged visitor would be larger than VISITOR_BYTES_MAX (by default 32 KiB) and larger than both',
     body: Type.Object(
       { visitorId: Type.String({ minLength: 1, maxLength: 1_000, description: 'Any id of the other visitor.' }) },
       { additionalProperties: false },
     ),
     reply: mergedReply,
-    async handle({ params, body, principal }, { pool, now }) {
+    uses: { visitorBytesMax },
+    async handle({ params, body, principal }, { pool, now, visitorBytesMax: propertiesBytesMax }) {
       const { accountId } = principal;
+      const cause = { kind: 'api', principal: principal.id } as const;
       const joined = await joinVisitors(
         pool,
-        { accountId, ids: [params.id, body.visitorId], cause: { kind: 'api', principal: principal.id } },
+        { accountId, ids: [params.id, body.visitorId], cause, propertiesBytesMax },
         auditOfBoth(principal, { action: 'visitor.merge' }, now),
       );
       switch (joined.kind) {

@@ -11,6 +11,7 @@ import type { databaseEnv } from '../../shared/postgres/database-access.ts';
 import type { serviceEnv } from '../../shared/runtime/service-settings.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count, optionalText } from '../../shared/runtime/variables.ts';
+import { visitorSizeEnv } from '../../shared/visitors/visitor-size.ts';
 import { framesBytes, readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';
 import type { dispatcherEnv } from '../workers/dispatch/dispatcher-settings.ts';
 import { readFetchUrls } from '../workers/dispatch/fetch-settings.ts';
@@ -20,7 +21,6 @@ import type { recentEnv } from '../workers/recent/recent-settings.ts';
 import { readResolverSettings } from '../workers/resolve/resolver-settings.ts';
 import type { resolverEnv } from '../workers/resolve/resolver-settings.ts';
 
-const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
 /** Settings of every thread. */
@@ -37,13 +37,7 @@ export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
       minimum: mebibyte,
     }),
   }),
-  visitorBytesMax: fromEnv({
-    VISITOR_BYTES_MAX: count(
-      "Maximum size of a visitor's properties as JSON. A change that exceeds it is skipped and the profile stays unchanged",
-      32 * kibibyte,
-      { unit: 'bytes', minimum: kibibyte, maximum: 128 * kibibyte },
-    ),
-  }),
+  visitorBytesMax: fromEnv(visitorSizeEnv),
   /** Cost budget of one account for its rules and requests in a round of the thread, in units of work. */
   roundWorkMax: 100_000,
   /**

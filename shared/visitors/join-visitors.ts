@@ -15,6 +15,8 @@ export type JoinRequest = {
   /** Any ids of the two visitors. */
   readonly ids: readonly [string, string];
   readonly cause: MergeCause;
+  /** Size limit of a merged visitor whose parts were smaller, in bytes of JSON. */
+  readonly propertiesBytesMax: number;
 };
 
 export type Joined =
@@ -23,16 +25,13 @@ export type Joined =
   | { readonly kind: 'missing'; readonly at: 0 | 1 }
   | { readonly kind: 'same' | 'tooLarge' | 'full' };
 
-/** Size limit of a merged visitor whose parts were smaller, in bytes of JSON. */
-const mergedBytesMax = 32 * 1024;
-
 /**
  * Merges two visitors, known people included: the older one survives. `audit` gets both ids and runs within the
  * transaction.
  */
 export async function joinVisitors(
   pool: Pool,
-  { accountId, ids, cause }: JoinRequest,
+  { accountId, ids, cause, propertiesBytesMax }: JoinRequest,
   audit: (client: PoolClient, ids: readonly string[]) => Promise<void>,
 ): Promise<Joined> {
   const joined = await inTransaction<Joined>(pool, async (client) => {
@@ -45,7 +44,7 @@ export async function joinVisitors(
     if (a.isUnreadable === true || b.isUnreadable === true) return { kind: 'tooLarge' };
     const { survivor, loser, properties } = mergeOf(workingOf(a, undefined), workingOf(b, undefined));
     if (identifiersOfVisitor(survivor) + identifiersOfVisitor(loser) >= identifiersMax) return { kind: 'full' };
-    if (properties.bytes > Math.max(mergedBytesMax, a.properties.bytes, b.properties.bytes))
+    if (properties.bytes > Math.max(propertiesBytesMax, a.properties.bytes, b.properties.bytes))
       return { kind: 'tooLarge' };
     const record = {
       cause,

@@ -47,7 +47,11 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
 const nothing = async (): Promise<void> => {};
 
 const join = (accountId: string, ...ids: [string, string]) =>
-  joinVisitors(pool, { accountId, ids, cause: { kind: 'api', principal: 'key' } }, nothing);
+  joinVisitors(
+    pool,
+    { accountId, ids, cause: { kind: 'api', principal: 'key' }, propertiesBytesMax: 32 * 1024 },
+    nothing,
+  );
 
 const split = (accountId: string, id: string, mergeId: string) =>
   splitVisitors(pool, { accountId, id, mergeId, undoneBy: 'key' }, nothing);

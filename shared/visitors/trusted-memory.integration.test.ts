@@ -145,7 +145,8 @@ test('trusted memory: a merge or split applies to every event received after its
   await store.resolve([touch(own, 'v', { given: [{ zip: '0150' }] })]);
   const audit = (): Promise<void> => trustNow(store, touch(own, 'v'), touch(own, 'u'));
   const cause = { kind: 'api', principal: 'key' } as const;
-  const joined = await joinVisitors(pool, { accountId: own, ids: ['u', 'v'], cause }, audit);
+  const request = { accountId: own, ids: ['u', 'v'], cause, propertiesBytesMax: 32 * 1024 } as const;
+  const joined = await joinVisitors(pool, request, audit);
   expect(await lookUp(store, touch(own, 'v'))).toMatchObject([{ id: 'u', properties: { value: { zip: '0150' } } }]);
   const mergeId = joined.kind === 'merged' ? joined.mergeId : '';
   const split = await splitVisitors(pool, { accountId: own, id: 'u', mergeId, undoneBy: 'key' }, audit);

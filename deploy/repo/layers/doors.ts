@@ -197,6 +197,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'visitor-identity.ts',
     'visitor-pool.ts',
     'visitor-properties.ts',
+    'visitor-size.ts',
     'visitor-statements.ts',
     'visitor-store.ts',
   ],
