@@ -79,6 +79,18 @@ describe('readEvent', () => {
     expect(readEvent(envelope({ time: null }), rules).timeMs).toBe(1_000);
   });
 
+  it('readEvent: an identify’s time that is in another unit or ahead counts as not stated', () => {
+    const at = Date.UTC(2026, 0, 1);
+    const identify = (time: number): Envelope =>
+      envelope({ time, userProperties: {}, consent: { ads: false } }, { kind: 'identify', at });
+    for (const time of [at - 30 * 86_400_000, at - 1, at + 300_000])
+      expect(readEvent(identify(time), rules).timeMs).toBe(time);
+    for (const time of [at / 1_000, at * 1_000, 1e17, -1, 0, at + 300_001, Number.POSITIVE_INFINITY]) {
+      expect(readEvent(identify(time), rules).timeMs).toBe(at);
+      expect(touchOf(identify(time)).saidAtMs).toBe(at);
+    }
+  });
+
   it.each<[name: string, body: JsonObject, more: Partial<Envelope>, expected: JsonObject]>([
     ['the connection', {}, { ip: '1', ua: 'A' }, { ip: '1', user_agent: 'A' }],
     [

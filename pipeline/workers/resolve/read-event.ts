@@ -69,8 +69,20 @@ function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceR
   return Object.keys(words).length === 0 ? undefined : words;
 }
 
-/** Time of an event, in ms since the epoch: the time that it states, or else its receipt. */
-export const timeOf = ({ body, at }: Envelope): number => (typeof body.time === 'number' ? body.time : at);
+/** How far an identify's time may lie from its receipt, in ms: ten years back, because the gateway's limit is a setting. */
+const identifyTimes = { pastMsMax: 3_650 * 86_400_000, aheadMsMax: 300_000 };
+
+/**
+ * Time of an event, in ms since the epoch: the time that it states, or else its receipt. Gateways check no time of an
+ * identify, where it is an unknown key: one that is no time in ms, such as one in seconds, is ignored.
+ */
+export function timeOf({ kind, body, at }: Envelope): number {
+  const { time } = body;
+  if (typeof time !== 'number') return at;
+  const { pastMsMax, aheadMsMax } = identifyTimes;
+  const isStated = kind !== 'identify' || (time >= at - pastMsMax && time <= at + aheadMsMax);
+  return isStated ? time : at;
+}
 
 /**
  * The destinations that the sender allows or excludes. An object with options for a destination counts as true. Returns
