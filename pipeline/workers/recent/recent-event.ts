@@ -6,6 +6,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
 import { murmur3 } from '../../../shared/runtime/murmur3.ts';
+import { isTime } from '../worker/is-time.ts';
 import type { LeftByPlan, PlanOutcome } from './plan-outcomes.ts';
 import type { SampledLine } from './sample-frame.ts';
 
@@ -85,11 +86,6 @@ function parse(line: UnreadLine): ResolvedEvent | undefined {
   } catch {
     return undefined;
   }
-}
-
-// Whether a Date can hold the time: its range is smaller than that of a number.
-function isTime(timeMs: unknown): timeMs is number {
-  return typeof timeMs === 'number' && Math.abs(timeMs) <= 8.64e15;
 }
 
 function encodeBody({ event, visitor }: ResolvedEvent, bytesMax: number): string {

@@ -2,6 +2,7 @@ import { findEventsNamed, markNames } from '../../../shared/contracts/events/sea
 import type { NamedEvent } from '../../../shared/contracts/events/search-resolved.ts';
 import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
+import { isTime } from '../worker/is-time.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsBatch } from './results-batch.ts';
 
@@ -29,7 +30,8 @@ export function createFindResults(plan: ResultsPlan): FindResults {
 }
 
 function note({ event, visitorId }: NamedEvent, { metrics, flags }: ResultsPlan, batch: ResultsBatch): void {
-  if (event.test) return;
+  // A time that no row can hold would fail every write of its batch.
+  if (event.test || !isTime(event.time) || !isTime(event.received_at)) return;
   const who = { visitorId, atMs: event.time, receivedAtMs: event.received_at };
   if (event.event === impressionEvent) {
     const { experiment_id: experimentId, variant_id: variantId, is_rollout: isRollout } = event.event_properties;
