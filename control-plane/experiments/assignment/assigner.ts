@@ -62,15 +62,30 @@ const cachedVisitorsMax = 50_000;
 // An assigned variant never changes, but another process may merge or erase the visitor.
 const cachedForMs = 30_000;
 const none: Assignments = new Map();
+/** What is cached of a visitor, by account and id. */
+type Known = Pick<StoredAssignments, 'assignments' | 'isExternalId'>;
 /** Under load, reads and writes together use all connections of the pool, and no batch waits for a connection. */
 const batchesAtOnce = { itemsMax: 200, batchesMax: 2 };
 
 export function createAssigner(options: AssignerOptions): Assigner {
   const { pool, impressions, limits, quota, now } = options;
   const batches = { ...batchesAtOnce, waitingMax: options.waitingMax };
-  const cache = new LRUCache<string, Assignments>({ max: cachedVisitorsMax, ttl: cachedForMs });
+  const cache = new LRUCache<string, Known>({ max: cachedVisitorsMax, ttl: cachedForMs });
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
+  const keyOf = ({ accountId, visitorId }: VisitorAsked): string => `${accountId}\n${visitorId}`;
+  const lookUp = (asked: VisitorAsked): Promise<StoredAssignments> => {
+    limits.spend('lookups', asked.accountId, now().getTime());
+    return read(asked);
+  };
+  /** Whether an impression names an externalId: a rollout is decided without having looked. */
+  const isExternalId = async (asked: VisitorAsked): Promise<boolean> => {
+    const cached = cache.get(keyOf(asked));
+    if (cached !== undefined) return cached.isExternalId;
+    const { assignments, isExternalId: found } = await lookUp(asked);
+    cache.set(keyOf(asked), { assignments, isExternalId: found });
+    return found;
+  };
 
   /**
    * `known`: the visitor's data, if this request has already read them; otherwise the cache or the database is read.
@@ -83,20 +98,21 @@ export function createAssigner(options: AssignerOptions): Assigner {
     const { accountId } = plan;
     const { visitorId } = request;
     if (isNobody(visitorId)) return noVisitor;
-    const key = `${accountId}\n${visitorId}`;
+    const key = keyOf({ accountId, visitorId });
     const decideBy = (assignments: Assignments): AssignmentDecision =>
       limits.look(accountId, now().getTime(), (work) => assign(plan, request, assignments, work));
-    const remember = (assignments: Assignments): AssignmentDecision => {
-      if (assignments.size > 0) cache.set(key, assignments);
-      return decideBy(assignments);
-    };
     if (known === undefined) {
-      const atOnce = decideBy(cache.get(key) ?? none);
+      const atOnce = decideBy(cache.get(key)?.assignments ?? none);
       if (!dependsOnStored(atOnce)) return atOnce;
-      limits.spend('lookups', accountId, now().getTime());
     }
-    const found = known ?? (await read({ accountId, visitorId }));
+    const found = known ?? (await lookUp({ accountId, visitorId }));
     if (found.erased) return noVisitor;
+    const remember = (assignments: Assignments): AssignmentDecision => {
+      const decision = decideBy(assignments);
+      const isNeeded = assignments.size > 0 || (decision.assigned && decision.impressionDue);
+      if (isNeeded) cache.set(key, { assignments, isExternalId: found.isExternalId });
+      return decision;
+    };
     const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
     // With a test key nothing is stored.
@@ -114,12 +130,15 @@ export function createAssigner(options: AssignerOptions): Assigner {
       const decision = await decide(opened, request);
       if (!decision.assigned) return undefined;
       if (decision.impressionDue) {
-        limits.spend('impressions', opened.plan.accountId, now().getTime());
+        const { accountId } = opened.plan;
+        const { visitorId } = request;
+        limits.spend('impressions', accountId, now().getTime());
         await impressions.write({
           id: uuidv7(),
-          accountId: opened.plan.accountId,
+          accountId,
           token: opened.token,
-          visitorId: request.visitorId,
+          visitorId,
+          isExternalId: await isExternalId({ accountId, visitorId }),
           atMs: now().getTime(),
           experiment: decision.experiment,
           variant: decision.variant,
@@ -134,8 +153,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
       const wanted = keys === undefined ? undefined : new Set(keys);
       const asked = [...byKey.values()].filter(({ key }) => wanted?.has(key) ?? true).filter(isServed);
       if (asked.length === 0) return new Map();
-      limits.spend('lookups', accountId, now().getTime());
-      const found = await read({ accountId, visitorId });
+      const found = await lookUp({ accountId, visitorId });
       const decided = asked.map(async ({ key }): Promise<[string, Assigned | undefined]> => {
         const request = { experimentKey: key, visitorId, trackImpression: false, context: undefined };
         const decision = await decide(opened, request, found);
@@ -145,9 +163,8 @@ export function createAssigner(options: AssignerOptions): Assigner {
     },
     async personalize({ plan, isNobody }, visitorId, context) {
       if (plan.inOrder.length === 0 || isNobody(visitorId)) return nothing;
-      limits.spend('lookups', plan.accountId, now().getTime());
       // Bypasses the cache: the answer includes assignments that another process has just made.
-      const { erased: gone, assignments, assignedAt } = await read({ accountId: plan.accountId, visitorId });
+      const { erased: gone, assignments, assignedAt } = await lookUp({ accountId: plan.accountId, visitorId });
       if (gone) return nothing;
       const found = limits.look(plan.accountId, now().getTime(), (work) =>
         personalizeVisitor(plan, visitorId, assignments, context, work),

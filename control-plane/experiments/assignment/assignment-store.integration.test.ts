@@ -172,6 +172,17 @@ test('assignment store: a person keeps the variant of its device, also if a requ
   expect(await variantsOf('customer', 'green')).toEqual(['blue']);
   // Stored before the visitor had this externalId.
   expect(await variantsOf('early', 'green')).toEqual(['red']);
+  await one.query(
+    `insert into visitor_identities (account_id, kind, value, visitor_id)
+      values ($1, 'external_id', 'bare', 'other'), ($1, 'external_id', 'other', 'device')`,
+    [accountId],
+  );
+  const asked = ['customer', 'early', 'bare', 'device', 'other', 'unknown'];
+  const read = await readAssignments(
+    other,
+    asked.map((visitorId) => ({ accountId, visitorId })),
+  );
+  expect(asked.filter((_id, index) => read[index]?.isExternalId)).toEqual(['customer', 'early', 'bare']);
   await eraseFor(one, { accountId, id: 'device', isSuppressed: true });
   expect(await storeAssignments(one, wanted(accountId, ['customer', 'device'], 'green'))).toMatchObject([
     { erased: true },

@@ -10,6 +10,8 @@ import type { Queryable } from '../../../shared/visitors/visitor-statements.ts';
 export type StoredAssignments = {
   /** Whether the visitor was just erased, or is suppressed: such a visitor has no assignments and gets none. */
   readonly erased: boolean;
+  /** Whether the id that was asked for is a visitor's externalId, and no visitor's own id. */
+  readonly isExternalId: boolean;
   readonly assignments: Assignments;
   /** Time of each assignment, by experiment id. */
   readonly assignedAt: ReadonlyMap<string, Date>;
@@ -33,6 +35,7 @@ export async function readAssignments(
   });
   const found = asked.map(() => ({
     erased: false,
+    isExternalId: false,
     assignments: new Map<string, string>(),
     assignedAt: new Map<string, Date>(),
   }));
@@ -40,6 +43,7 @@ export async function readAssignments(
     const visitor = found[row.place - 1];
     if (visitor === undefined) continue;
     visitor.erased = row.erased;
+    visitor.isExternalId = row.is_external_id;
     const { experiment_id: experimentId, variant_id: variantId, assigned_at: at } = row;
     if (row.erased || experimentId === null || variantId === null || at === null) continue;
     if (visitor.assignments.has(experimentId)) continue;
@@ -128,15 +132,18 @@ function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'va
 // costs the same on an empty table. An id without a visitor has not been merged with another, so no other id is
 // searched.
 
-/** The visitor that an id resolves to; an id that is no visitor's is looked up as an externalId. */
+/**
+ * The visitor that an id resolves to, and whether the id is a visitor's own; an id that is no visitor's is looked up as
+ * an externalId.
+ */
 const rootChain = `
-  select c.id from (${selectChain(
+  select (array_agg(c.id order by c.hop desc))[1] as id, bool_or(c.id = k.id) as is_own from (${selectChain(
     'k.account_id',
     `coalesce(
       (select o.id from visitors o where o.account_id = k.account_id and o.id = k.id),
       (select i.visitor_id from visitor_identities i
         where i.account_id = k.account_id and i.kind = 'external_id' and i.value = k.id))`,
-  )}) c order by c.hop desc limit 1`;
+  )}) c having count(*) > 0`;
 
 /** Ids under which an assignment may be stored: of very many, the id that was requested and those nearest to the root. */
 const storedIds = `(
@@ -146,11 +153,11 @@ const storedIds = `(
     ) ids (id)`;
 
 const readStatement = `
-  select k.place::int as place, own.erased, a.experiment_id, a.variant_id, a.assigned_at
+  select k.place::int as place, own.erased, own.is_external_id, a.experiment_id, a.variant_id, a.assigned_at
   from unnest($1::uuid[], $2::text[]) with ordinality as k (account_id, id, place)
   left join lateral (${rootChain}) root on true
   cross join lateral (
-    select coalesce(root.id, k.id) as id, ${isErasedNowSql('k.account_id', 'k.id')} as erased
+    select ${isErasedNowSql('k.account_id', 'k.id')} as erased, root.is_own is false as is_external_id
   ) own
   left join lateral (
     select a.experiment_id, a.variant_id, a.assigned_at
@@ -161,12 +168,13 @@ const readStatement = `
       offset 0
     ) a
   ) a on true
-  where own.erased or a.experiment_id is not null
+  where own.erased or own.is_external_id or a.experiment_id is not null
   order by k.place, a.assigned_at, a.variant_id`;
 
 type AssignmentRecord = {
   place: number;
   erased: boolean;
+  is_external_id: boolean;
   experiment_id: string | null;
   variant_id: string | null;
   assigned_at: Date | null;

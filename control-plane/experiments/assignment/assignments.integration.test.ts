@@ -89,8 +89,8 @@ function visitorWith(variantId: string, name: string): string {
   for (let index = 0; ; index += 1) if (bucketed(`${name}-${index}`) === variantId) return `${name}-${index}`;
 }
 
-const impressionsOf = async (visitorId: string) =>
-  (await readEnvelopes(plane.log)).filter(({ body }) => body['userId'] === visitorId);
+const impressionsOf = async (visitorId: string, field: 'userId' | 'externalId' = 'userId') =>
+  (await readEnvelopes(plane.log)).filter(({ body }) => body[field] === visitorId);
 
 async function storedOf(visitorId: string): Promise<{ visitor_id: string; variant_id: string }[]> {
   const sql = `select visitor_id, variant_id from experiment_assignments t where visitor_id = ? and ${notOfTwin('t')}`;
@@ -100,6 +100,11 @@ async function storedOf(visitorId: string): Promise<{ visitor_id: string; varian
 function addVisitor(id: string, mergedInto: string | null): Promise<unknown> {
   const sql = 'insert into visitors (account_id, id, merged_into) values (?, ?, ?)';
   return plane.storage.fork().execute(sql, [client.accountId, id, mergedInto]);
+}
+
+function addExternalId(value: string, visitorId: string): Promise<unknown> {
+  const sql = `insert into visitor_identities (account_id, kind, value, visitor_id) values (?, 'external_id', ?, ?)`;
+  return plane.storage.fork().execute(sql, [client.accountId, value, visitorId]);
 }
 
 test('assignment: the published algorithm decides the variant, and the answer has the specified fields', async () => {
@@ -160,6 +165,24 @@ test('impression: is an event that names the experiment and variant, and belongs
   expect(JSON.stringify([own, live, tried])).not.toContain(token);
   expect(live?.source).not.toBe('experiments');
   expect(tried).toMatchObject({ source: live?.source, test: true });
+});
+
+test('impression: a request with an externalId records it for the person, and names no other visitor', async () => {
+  const device = visitorWith(ids.green, 'device');
+  const customer = visitorWith(ids.control, 'customer');
+  await addVisitor(device, null);
+  await addExternalId(customer, device);
+  await ask(device);
+  for (let times = 0; times < 2; times += 1) expect((await ask(customer)).body['variant_id']).toBe(ids.green);
+  expect(await impressionsOf(customer)).toEqual([]);
+  expect(await impressionsOf(customer, 'externalId')).toHaveLength(2);
+  expect(await impressionsOf(device)).toHaveLength(1);
+  await addVisitor('new-device', null);
+  await addExternalId('new-customer', 'new-device');
+  await ask('new-customer', { token: testToken });
+  await ask('new-customer');
+  expect(await storedOf('new-device')).toHaveLength(1);
+  expect(await impressionsOf('new-customer', 'externalId')).toHaveLength(2);
 });
 
 test('impression: none is recorded if it is not requested, if the visitor is not assigned, or for a personalization', async () => {
@@ -387,6 +410,11 @@ test('lifecycle: a paused experiment keeps old assignments, a completed experime
   await step('rollout', { variantId: ids.green });
   await expect.poll(async () => (await ask('late')).body['variant_id'], slow).toBe(ids.green);
   expect(await storedOf('late')).toEqual([]);
+  await addVisitor('rolled-device', null);
+  await addExternalId('rolled-customer', 'rolled-device');
+  for (const id of ['rolled-customer', 'rolled-customer', 'rolled-device']) await ask(id);
+  expect(await impressionsOf('rolled-customer', 'externalId')).toHaveLength(2);
+  expect([await impressionsOf('rolled-customer'), await impressionsOf('rolled-device')]).toMatchObject([[], [{}]]);
 });
 
 test('settings: pages of other domains are refused, and experiments can be disabled', async () => {

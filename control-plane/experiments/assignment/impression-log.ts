@@ -98,6 +98,8 @@ type Impression = {
   /** The caller's token; if it is a source's key, the event belongs to that source. */
   readonly token: ExperimentToken;
   readonly visitorId: string;
+  /** Whether `visitorId` is a person's externalId: as a userId it would create another visitor. */
+  readonly isExternalId: boolean;
   readonly atMs: number;
   readonly experiment: PlannedExperiment;
   readonly variant: ExperimentVariant;
@@ -111,7 +113,7 @@ const experimentsSource = 'experiments';
 
 /** The impression as a line of a frame, and the partition to which it belongs. */
 function encodeImpression(
-  { id, accountId, token, visitorId, atMs, experiment, variant, origin, url }: Impression,
+  { id, accountId, token, visitorId, isExternalId, atMs, experiment, variant, origin, url }: Impression,
   partitions: number,
 ): { readonly partition: number; readonly line: string } {
   const own = token.kind === 'source' ? token : { sourceId: experimentsSource, test: false };
@@ -126,15 +128,15 @@ function encodeImpression(
     is_control: variant.isControl,
     is_rollout: origin === 'rollout',
   };
+  const identity = { ...(isExternalId ? { externalId: visitorId } : { userId: visitorId }), distinctId: id };
   const body = {
     event: impressionEvent,
-    userId: visitorId,
-    distinctId: id,
+    ...identity,
     eventProperties: properties,
     ...(url === undefined ? {} : { defaultProperties: { current_url: url } }),
   };
   return {
-    partition: partitionOf(accountId, { userId: visitorId, distinctId: id }, partitions),
+    partition: partitionOf(accountId, identity, partitions),
     line: envelopeLine(envelopeHead(prefix, { kind: 'track', id, at: atMs }), JSON.stringify(body)),
   };
 }
