@@ -7,6 +7,7 @@ import { liveValues } from '../health/live-values.ts';
 import { logFigures } from '../health/log-figures.ts';
 import { funnelFields } from '../health/funnel-fields.ts';
 import { healthReply } from '../health/summarize-health.ts';
+import { accessRefusedReply } from '../health/view-sending.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { invalidReply } from '../sources/source-view.ts';
 import { leases } from '../publishing/publishing-service.ts';
@@ -29,6 +30,7 @@ const destinationFields = {
   status: Type.String(),
   isLive: Type.Boolean({ description: 'Whether the live version contains it and it is enabled there.' }),
   health: healthReply,
+  isAccessRefused: accessRefusedReply,
   lately: { ...outcomes, description: 'In the last 15 minutes.' },
   backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
   warnings: Type.Array(Type.String(), { description: 'Warnings about its live settings.' }),
@@ -135,6 +137,7 @@ const sourceEnd = Type.Object({
 const destinationEnd = Type.Object({
   ...entityFields,
   health: { ...healthReply.properties.status, description: 'Health of the last 24 hours.' },
+  isAccessRefused: accessRefusedReply,
 });
 
 const connectionsReply = Type.Object({

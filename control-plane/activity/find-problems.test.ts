@@ -10,6 +10,7 @@ const destination = (own: Partial<Destination> = {}): Destination => ({
   name: 'Shop',
   isLive: true,
   health: { status: 'HEALTHY', successRate: 1, failureCount: 0, missed: [] },
+  isAccessRefused: false,
   lately: { succeeded: 10, failed: 0 },
   backlog: { waitingFrames: 0, retryingFrames: 0, deadLetters: 0 },
   warnings: [],
@@ -55,6 +56,15 @@ test('problems: the worst problem comes first, and each problem says what it is 
 test('problems: a destination that has begun to fail is listed before its figures for the day look bad', () => {
   const problems = findProblems(look({ destinations: [destination({ lately: { succeeded: 1, failed: 3 } })] }));
   expect(problems).toMatchObject([{ level: 'bad', text: 'Failing: 3 of 4 attempts in the last 15 minutes failed.' }]);
+});
+
+test('problems: a destination whose key is refused is listed at once, whatever its success rate is', () => {
+  const problems = findProblems(look({ destinations: [destination({ isAccessRefused: true })] }));
+  expect(problems).toMatchObject([
+    { level: 'bad', id: 'd', text: 'The platform rejects its key or token: events wait until you replace it.' },
+  ]);
+  const isOff = destination({ isAccessRefused: true, isLive: false });
+  expect(findProblems(look({ destinations: [isOff] }))).toEqual([]);
 });
 
 test('problems: include the warnings about the settings of a live destination', () => {

@@ -31,6 +31,8 @@ export type LookedAt = {
     readonly name: string;
     readonly isLive: boolean;
     readonly health: Pick<DestinationHealth, 'status' | 'successRate' | 'failureCount' | 'missed'>;
+    /** Whether the platform rejects the key or token. */
+    readonly isAccessRefused: boolean;
     /** Outcomes of the destination's dispatches in the last 15 minutes. */
     readonly lately: { readonly succeeded: number; readonly failed: number };
     readonly backlog: DestinationBacklog;
@@ -75,11 +77,13 @@ export function findProblems({
       lostLately === 1 ? ['1 event was', 'its sender was'] : [`${lostLately} events were`, 'their senders were'];
     add('bad', 'source', name, `${what} not stored in the last 24 hours; ${senders} asked to retry.`, id);
   }
-  for (const { id, name, isLive, health, lately, backlog, warnings } of destinations) {
+  for (const { id, name, isLive, health, isAccessRefused, lately, backlog, warnings } of destinations) {
     if (!isLive) continue;
     const percent = Math.round((health.successRate ?? 1) * 100);
     const failsNow = lately.failed > 0 && lately.failed >= lately.succeeded;
-    if (health.status === 'UNHEALTHY' || failsNow) {
+    if (isAccessRefused) {
+      add('bad', 'destination', name, 'The platform rejects its key or token: events wait until you replace it.', id);
+    } else if (health.status === 'UNHEALTHY' || failsNow) {
       const text = failsNow
         ? `Failing: ${lately.failed} of ${lately.failed + lately.succeeded} attempts in the last 15 minutes failed.`
         : `${percent} % of its attempts in the last 24 hours succeeded.`;

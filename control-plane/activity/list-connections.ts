@@ -7,6 +7,7 @@ import type { Funnel } from '../health/delivery-report.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import { sumCounts, sumSourceSteps } from '../health/source-series.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
+import { isAccessRefused } from '../health/view-sending.ts';
 import { liveContent } from '../versions/version-store.ts';
 
 export type ConnectionServices = {
@@ -48,10 +49,11 @@ export async function listConnections(
     const steps = sumSourceSteps(liveValues.sourceReports(entity.id), { nowMs, stepMinutes: 60, steps: hours });
     return { ...viewEntity('sources', entity), events: sumCounts(steps).stored };
   };
-  const viewDestination = (entity: SnapshotEntity) => ({
-    ...viewEntity('destinations', entity),
-    health: summarizeHealth(liveValues.healthReports(entity.id), nowMs).status,
-  });
+  const viewDestination = (entity: SnapshotEntity) => {
+    const reports = liveValues.healthReports(entity.id);
+    const health = summarizeHealth(reports, nowMs).status;
+    return { ...viewEntity('destinations', entity), health, isAccessRefused: isAccessRefused(reports) };
+  };
   const sinceMs = nowMs - hours * hourMs;
   const sources = live.sources.toSorted(byId);
   const destinations = live.destinations.toSorted(byId);

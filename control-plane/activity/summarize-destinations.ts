@@ -10,6 +10,7 @@ import type { LiveValues } from '../health/live-values.ts';
 import type { DestinationBacklog, LogFigures } from '../health/log-figures.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
 import type { DestinationHealth } from '../health/summarize-health.ts';
+import { isAccessRefused } from '../health/view-sending.ts';
 
 /** One destination as the list of destinations shows it: health, recent outcomes, backlog and warnings. */
 export type DestinationSummary = {
@@ -22,6 +23,8 @@ export type DestinationSummary = {
   /** Whether the live version contains the destination and it is enabled there. */
   readonly isLive: boolean;
   readonly health: DestinationHealth;
+  /** Whether the platform rejects the key or token. */
+  readonly isAccessRefused: boolean;
   /** Outcomes of its dispatches in the last 15 minutes. */
   readonly lately: Omit<HealthStep, 'at'>;
   readonly backlog: DestinationBacklog;
@@ -57,6 +60,7 @@ export function summarizeDestinations(
       status: textOf(entity['status']),
       isLive: liveEntity?.['status'] === 'Enabled',
       health: summarizeHealth(reports, nowMs),
+      isAccessRefused: isAccessRefused(reports),
       lately: sumSteps(sumHealthSteps(reports, { nowMs, stepMinutes: 1, steps: 15 })),
       backlog: figures.backlogOf(entity.id),
       warnings: kind?.warnings(isJsonObject(settings) ? settings : {}) ?? noWarnings,
@@ -68,10 +72,12 @@ export function summarizeDestinations(
 export function urgencyOf({
   isLive,
   health,
+  isAccessRefused,
   backlog,
   lately,
-}: Pick<DestinationSummary, 'isLive' | 'health' | 'backlog' | 'lately'>): number {
+}: Pick<DestinationSummary, 'isLive' | 'health' | 'isAccessRefused' | 'backlog' | 'lately'>): number {
   if (!isLive) return -1;
+  if (isAccessRefused) return 4;
   const byStatus = { UNHEALTHY: 4, DEGRADED: 3, NO_DATA: 0, HEALTHY: 0 }[health.status];
   return Math.max(byStatus, lately.failed > 0 ? 2 : 0, backlog.deadLetters + backlog.retryingFrames > 0 ? 1 : 0);
 }

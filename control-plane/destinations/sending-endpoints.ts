@@ -3,7 +3,7 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { sumHealthSteps } from '../health/health-series.ts';
 import { healthReply, summarizeHealth } from '../health/summarize-health.ts';
-import { viewSending } from '../health/view-sending.ts';
+import { accessRefusedReply, viewSending } from '../health/view-sending.ts';
 import { liveValues } from '../health/live-values.ts';
 import { logFigures } from '../health/log-figures.ts';
 import { requireEntity } from '../draft/entity-store.ts';
@@ -100,9 +100,7 @@ export const sendingEndpoints = [
             'null: no request has been sent yet.',
         }),
       ),
-      isAccessRefused: Type.Boolean({
-        description: 'Whether the platform rejects the key or token. While it does, events wait.',
-      }),
+      isAccessRefused: accessRefusedReply,
       concurrency: nullable({
         ...count,
         description: 'The concurrency limit, adapted to how the platform answers.',

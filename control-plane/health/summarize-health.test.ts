@@ -50,11 +50,10 @@ test('health: the last attempt is the newest of any instance, even if it was bef
   });
 });
 
-test('health: a destination that refuses its key is UNHEALTHY, whatever it accepted before; the newest report decides', () => {
-  const refused = { ...report(0, 1, 0, 0, minute - 1), accessRefused: true } as const;
-  expect(summarizeHealth([report(1_000, 0, 0, 0, minute - 5), refused], nowMs).status).toBe('UNHEALTHY');
-  expect(summarizeHealth([refused, report(1_000, 0, 0, 0, minute - 5)], nowMs).status).toBe('UNHEALTHY');
-  expect(summarizeHealth([refused, report(1_000, 0)], nowMs).status).toBe('HEALTHY');
+test('health: the status follows the success rate, also of a destination that refuses its key', () => {
+  const refused = (succeeded: number) => ({ ...report(succeeded, 0), accessRefused: true }) as const;
+  expect(summarizeHealth([refused(100)], nowMs)).toMatchObject({ status: 'HEALTHY', successRate: 1 });
+  expect(summarizeHealth([refused(0)], nowMs)).toMatchObject({ status: 'NO_DATA', successRate: null });
 });
 
 test('health: skipped ranges of all instances are shown by reason, and ranges of earlier builds without a reason', () => {

@@ -49,20 +49,13 @@ export type DestinationHealth = Readonly<Static<typeof healthReply>>;
 const minuteMs = 60_000;
 const windowMinutes = 24 * 60;
 
-/**
- * Sums the reports of all instances over the 24 hours before `nowMs`. A destination that refuses its key or token is
- * UNHEALTHY, whatever it accepted before. Pure.
- */
+/** Sums the reports of all instances over the 24 hours before `nowMs`. Pure. */
 export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number): DestinationHealth {
   const nowMinute = Math.floor(nowMs / minuteMs);
   const sums = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
   let lastDispatchedAtMs = -Infinity;
-  let isAccessRefused = false;
   for (const report of reports) {
-    // The instance that made the last attempt knows whether the destination accepts its key.
-    const askedAtMs = report.lastDispatchedAt ?? -Infinity;
-    if (askedAtMs >= lastDispatchedAtMs) isAccessRefused = report.accessRefused === true;
-    lastDispatchedAtMs = Math.max(lastDispatchedAtMs, askedAtMs);
+    lastDispatchedAtMs = Math.max(lastDispatchedAtMs, report.lastDispatchedAt ?? -Infinity);
     for (const [minute, succeeded, failed, stopped, globalStop] of report.minutes) {
       if (minute <= nowMinute - windowMinutes) continue;
       sums.succeeded += succeeded;
@@ -74,7 +67,7 @@ export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number)
   const decisive = sums.succeeded + sums.failed;
   const successRate = decisive === 0 ? null : sums.succeeded / decisive;
   return {
-    status: isAccessRefused ? 'UNHEALTHY' : statusOf(successRate),
+    status: statusOf(successRate),
     windowStart: new Date(nowMs - windowMinutes * minuteMs).toISOString(),
     windowEnd: new Date(nowMs).toISOString(),
     totalDispatches: decisive + sums.stopped + sums.globalStop,

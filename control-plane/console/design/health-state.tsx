@@ -10,10 +10,13 @@ const words: Readonly<Record<HealthStatus, readonly [Tone, string]>> = {
   UNHEALTHY: ['bad', 'Unhealthy'],
   NO_DATA: ['off', 'No data'],
 };
+const refused = ['bad', 'Key refused'] as const;
 
-/** The health of a destination over 24 hours. */
-export function HealthState({ health }: { readonly health: Health }): ReactElement {
-  const [tone, word] = words[health.status];
+type HealthStateProps = { readonly health: Health; readonly isAccessRefused: boolean };
+
+/** The health of a destination over 24 hours, or that its key or token is refused. */
+export function HealthState({ health, isAccessRefused }: HealthStateProps): ReactElement {
+  const [tone, word] = isAccessRefused ? refused : words[health.status];
   return (
     <State tone={tone}>
       {word}
@@ -22,8 +25,10 @@ export function HealthState({ health }: { readonly health: Health }): ReactEleme
   );
 }
 
+type HealthWordProps = { readonly status: HealthStatus; readonly isAccessRefused: boolean };
+
 /** The state in one word. */
-export function HealthWord({ status }: { readonly status: HealthStatus }): ReactElement {
-  const [tone, word] = words[status];
+export function HealthWord({ status, isAccessRefused }: HealthWordProps): ReactElement {
+  const [tone, word] = isAccessRefused ? refused : words[status];
   return <State tone={tone}>{word}</State>;
 }

@@ -116,7 +116,8 @@ const columns: readonly Column<DestinationSummary>[] = [
   },
   {
     title: '24 hours',
-    cell: ({ isLive, health }) => (isLive ? <HealthState health={health} /> : <State tone="off">Not live</State>),
+    cell: ({ isLive, health, isAccessRefused }) =>
+      isLive ? <HealthState {...{ health, isAccessRefused }} /> : <State tone="off">Not live</State>,
   },
   { title: 'Delivered', isNumber: true, cell: ({ health }) => showCount(health.successCount) },
   { title: 'Failed', isNumber: true, cell: ({ health }) => showCount(health.failureCount) },

@@ -4,6 +4,7 @@ import { Link, useSearchParams } from 'react-router';
 import { useRead } from '../api/queries.ts';
 import type { Backlog, Destination, Failure, Health, HealthSeries, Sending } from '../api/types.ts';
 import { Loading, State, Waiting } from '../design/feedback.tsx';
+import type { QueryState } from '../design/feedback.tsx';
 import { HealthState } from '../design/health-state.tsx';
 import { ErrorLine } from '../design/shown-exchange.tsx';
 import { countOf, showCount, showMs, showShare } from '../design/numbers.ts';
@@ -24,10 +25,13 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
   const health = useRead<Health>(`/destinations/${id}/health`, { everyMs });
   const series = useRead<HealthSeries>(`/destinations/${id}/health/series?stepMinutes=${stepMinutes}`, { everyMs });
   const backlog = useRead<Backlog>(`/destinations/${id}/backlog`, { everyMs });
+  const sending = useRead<Sending>(`/destinations/${id}/sending`, { everyMs });
   return (
     <>
       <Waiting query={health} />
-      {health.data === undefined ? null : <Figures health={health.data} backlog={backlog.data} />}
+      {health.data === undefined ? null : (
+        <Figures health={health.data} backlog={backlog.data} sending={sending.data} />
+      )}
       {health.data === undefined || health.data.missed.length === 0 ? null : (
         <Missed id={id} missed={health.data.missed} />
       )}
@@ -54,7 +58,7 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
           </Suspense>
         )}
       </Card>
-      <HowItIsSent id={id} />
+      <HowItIsSent query={sending} />
       <Failures id={id} />
     </>
   );
@@ -108,16 +112,18 @@ const endOf = (to: string): string => new Date(Date.parse(to) + 1_000).toISOStri
 function Figures({
   health,
   backlog,
+  sending,
 }: {
   readonly health: Health;
   readonly backlog: Backlog | undefined;
+  readonly sending: Sending | undefined;
 }): ReactElement {
   return (
     <dl className="figures">
       <div>
         <dt>Health</dt>
         <dd>
-          <HealthState health={health} />
+          <HealthState health={health} isAccessRefused={sending?.isAccessRefused === true} />
         </dd>
         <dd>
           last attempt <Ago at={health.lastDispatchedAt} />
@@ -163,8 +169,9 @@ const breakers = {
   probing: ['warn', 'Half open', 'one request at a time until it succeeds'],
 } as const;
 
-function HowItIsSent({ id }: { readonly id: string }): ReactElement {
-  const query = useRead<Sending>(`/destinations/${id}/sending`, { everyMs });
+type SendingQuery = QueryState & { readonly data: Sending | undefined };
+
+function HowItIsSent({ query }: { readonly query: SendingQuery }): ReactElement {
   const sending = query.data;
   return (
     <Card

@@ -92,8 +92,12 @@ function Shown({ map: { since, totals, sources, destinations }, query }: ShownPr
             },
             {
               title: 'State',
-              cell: ({ destination: { health, isEnabled } }) =>
-                isEnabled ? <HealthWord status={health} /> : <State tone="off">Disabled</State>,
+              cell: ({ destination: { health, isAccessRefused, isEnabled } }) =>
+                isEnabled ? (
+                  <HealthWord status={health} isAccessRefused={isAccessRefused} />
+                ) : (
+                  <State tone="off">Disabled</State>
+                ),
             },
             { title: 'Received', isNumber: true, cell: (one) => count(one, one.received + one.replayed) },
             { title: 'Stopped or skipped', isNumber: true, cell: (one) => showCount(one.filtered) },

@@ -58,12 +58,16 @@ export function MapPicture({
           })}
         </svg>
         <ul className="ends" aria-label="Destinations">
-          {destinations.map(({ id, name, health, isEnabled }) => (
+          {destinations.map(({ id, name, health, isAccessRefused, isEnabled }) => (
             <li key={id}>
               <Link className="clip" dir="auto" to={`/destinations/${id}/delivery`}>
                 {name}
               </Link>
-              {isEnabled ? <HealthWord status={health} /> : <State tone="off">Disabled</State>}
+              {isEnabled ? (
+                <HealthWord status={health} isAccessRefused={isAccessRefused} />
+              ) : (
+                <State tone="off">Disabled</State>
+              )}
             </li>
           ))}
         </ul>

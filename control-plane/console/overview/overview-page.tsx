@@ -178,8 +178,8 @@ const destinationColumns = [
   },
   {
     title: '24 hours',
-    cell: ({ health, isLive }: ActivityDestination) =>
-      isLive ? <HealthState health={health} /> : <State tone="off">Not live</State>,
+    cell: ({ health, isAccessRefused, isLive }: ActivityDestination) =>
+      isLive ? <HealthState {...{ health, isAccessRefused }} /> : <State tone="off">Not live</State>,
   },
   { title: 'Attempts', cell: ({ succeeded, failed }: ActivityDestination) => <Bars good={succeeded} bad={failed} /> },
   { title: 'Delivered', isNumber: true, cell: ({ inRange }: ActivityDestination) => showCount(inRange.succeeded) },
