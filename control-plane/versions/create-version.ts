@@ -2,6 +2,7 @@ import type { VersionRow } from '../../shared/postgres/entities.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { loadDraft } from '../draft/entity-store.ts';
+import { refuseTwins } from '../draft/refuse-twins.ts';
 import { refuseIncomplete } from '../destinations/incomplete.ts';
 import { conflict } from '../api/api-error.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
@@ -17,8 +18,8 @@ export type VersionRequest = Allowlists & { readonly name?: string | null; reado
 
 /**
  * Creates a version from the draft, or from the entities in the allowlists. Throws a 400 if one of its destinations
- * cannot be published. Throws a 409 if the account has reached its quota of versions, or if `toPublish` is set and the
- * version would change nothing.
+ * cannot be published. Throws a 409 if the account has reached its quota of versions, if the version would have two
+ * entities with one unique name, or if `toPublish` is set and the version would change nothing.
  */
 export async function createVersion(
   { em, principal, now, limits }: Editing,
@@ -31,6 +32,7 @@ export async function createVersion(
   if (toPublish && diffSnapshots(live, content).count === 0) {
     throw conflict('there is nothing to publish: the version would not differ from the live one');
   }
+  refuseTwins(live, content);
   refuseIncomplete(content, live, accountId, secretBox);
   refuseBrokenTags(content, live);
   const { name, notes } = request;

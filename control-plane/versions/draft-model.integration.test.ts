@@ -156,3 +156,31 @@ test('draft: after any sequence of edits, reverts and publishes the history is e
     { numRuns: 12 },
   );
 });
+
+test('unique names: neither a revert nor a scoped version leaves two entities with one name, or two of a single one', async () => {
+  const client = await plane.newAccount();
+  const add = async (collection: string, body: object): Promise<string> =>
+    (await client.post(`/collections/${collection}`, body)).body.id as string;
+  const first = await add('consentSettings', { name: 'marketing' });
+  const setting = await add('experimentSettings', {});
+  await client.publish();
+  await client.patch(`/collections/consentSettings/${first}`, { name: 'old' });
+  const second = await add('consentSettings', { name: 'marketing' });
+  await client.delete(`/collections/experimentSettings/${setting}`);
+  const otherSetting = await add('experimentSettings', {});
+  const { body: before } = await client.get('/versions/draft/diff');
+  for (const [collection, id] of [
+    ['consentSettings', first],
+    ['experimentSettings', setting],
+  ]) {
+    const answer = await client.post('/versions/draft/revert', { entities: [{ collection, id }] });
+    expect(answer).toMatchObject({ status: 409, body: { error: expect.any(String) } });
+  }
+  for (const only of [{ includeConsentSettings: [second] }, { includeExperimentSettings: [otherSetting] }]) {
+    expect((await client.post('/versions', only)).status).toBe(409);
+  }
+  expect((await client.get('/versions/draft/diff')).body).toEqual(before);
+  const both = [first, second].map((id) => ({ collection: 'consentSettings', id }));
+  expect((await client.post('/versions/draft/revert', { entities: both })).status).toBe(200);
+  expect((await client.post('/versions/draft/abandon')).body).toMatchObject({ remainingChanges: 0 });
+});

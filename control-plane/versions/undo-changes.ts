@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { refuseBeyondQuota } from '../draft/draft-quota.ts';
+import { refuseTwins } from '../draft/refuse-twins.ts';
 import { findEntity, fromSnapshotEntity, insertEntity, loadDraft, replaceBody } from '../draft/entity-store.ts';
 import { diffSnapshots, statusOf } from './diff.ts';
 import { indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
@@ -14,20 +15,23 @@ export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges
 
 /**
  * Undoes the draft changes of the named entities, or all of them. Throws a 409 if restored entities would exceed a
- * limit.
+ * limit, or if another entity of the draft has the unique name of one of the named entities.
  */
 export async function undoChanges(editing: Editing, refs: readonly EntityRef[] | 'all'): Promise<UndoResult> {
   const { em, principal, now } = editing;
   const { accountId } = principal;
   const published = await liveContent(em, accountId);
-  const draft = withoutDraftExperiments(await loadDraft(em, accountId));
+  const before = await loadDraft(em, accountId);
+  const draft = withoutDraftExperiments(before);
   const { steps, ...counts } = planRevert(published, draft, refs === 'all' ? changedEntities(published, draft) : refs);
   for (const step of keepExperimentDrafts(steps, published, draft)) await apply(em, accountId, step, now);
   await refuseBeyondQuota(em, accountId, editing.limits);
-  const after = withoutDraftExperiments(await loadDraft(em, accountId));
+  const after = await loadDraft(em, accountId);
+  // Everything can always be undone: what is left are the live version and draft experiments.
+  if (refs !== 'all') refuseTwins(before, after);
   const action = refs === 'all' ? 'draft.abandon' : 'draft.revert';
   if (steps.length > 0) recordAudit(em, principal, { action, details: counts }, now);
-  return { ...counts, remainingChanges: diffSnapshots(published, after).count };
+  return { ...counts, remainingChanges: diffSnapshots(published, withoutDraftExperiments(after)).count };
 }
 
 /**
