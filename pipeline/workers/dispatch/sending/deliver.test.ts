@@ -104,6 +104,19 @@ test.each([
   expect(delivered).toMatchObject({ isUp, isOverloaded: true });
 });
 
+test('deliver: groups: a key that is refused for one group only is not refused, so the destination is not paused', async () => {
+  const refusing = (letters: string) => (body: string) => ({ status: letters.includes(body.charAt(0)) ? 403 : 200 });
+  const some = await deliverTo(byLetter, [event('a1'), event('b1')], refusing('b'));
+  expect(some.kinds).toEqual(['delivered', 'retry']);
+  expect(some.delivered).toMatchObject({ isUp: true, isAccessRefused: false });
+  const all = await deliverTo(byLetter, [event('a1'), event('b1')], refusing('ab'));
+  expect(all.delivered).toMatchObject({ isUp: false, isAccessRefused: true });
+  const other = await deliverTo(byLetter, [event('a1'), event('b1'), event('c1')], (body) =>
+    body === 'c1' ? { status: 503 } : refusing('b')(body),
+  );
+  expect(other.delivered).toMatchObject({ isUp: false, isAccessRefused: false });
+});
+
 /** A kind that reads its refusals from the body of a 200. */
 const readingBodies: OfferedDestination = {
   order: 'none',

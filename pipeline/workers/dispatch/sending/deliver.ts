@@ -43,7 +43,7 @@ export type Delivered = {
   readonly isUp: boolean;
   /** Whether the destination refused requests because there were too many, or did not answer in time. */
   readonly isOverloaded: boolean;
-  /** Whether the destination refused its key or token. */
+  /** Whether the destination refused its key or token, and accepted no event. */
   readonly isAccessRefused: boolean;
 };
 
@@ -124,8 +124,14 @@ async function deliverInTurn(
     }
     said = both(said, delivered);
   }
-  return { attempts, ...said };
+  if (!said.isAccessRefused || !attempts.some(isTaken)) return { attempts, ...said };
+  // The key is valid for other events of the batch, so the refusal is about a group of events, such as one pixel's.
+  const isUp = attempts.every((attempt) => attempt?.outcome.kind !== 'retry' || refusesAccess(attempt.outcome));
+  return { attempts, ...said, isUp, isAccessRefused: false };
 }
+
+const isTaken = (attempt: Attempt | undefined): boolean =>
+  attempt?.outcome.kind === 'delivered' || attempt?.outcome.kind === 'dropped';
 
 /**
  * Sends events of one group. A single request, which is the usual case, costs one promise in addition to the sender's.
