@@ -116,7 +116,29 @@ describe('Amplitude', () => {
     ]);
   });
 
-  it('answer: for other statuses the status alone decides', () => {
+  it('answer: a 429 names events, users and devices; only their events wait, and the others are sent again', () => {
+    const events = ['a', 'b', 'c', 'd', 'e'].map((id) => {
+      const { visitor, ...resolved } = sampleEvent({ id });
+      return { resolved: { ...resolved, visitor: { ...visitor, id: `device-${id}`, external_id: `user-${id}` } } };
+    });
+    const body = {
+      code: 429,
+      error: 'Too many requests for some devices and users',
+      eps_threshold: 30,
+      throttled_users: { 'user-a': 40 },
+      throttled_devices: {},
+      exceeded_daily_quota_users: {},
+      exceeded_daily_quota_devices: { 'device-c': 500_200 },
+      throttled_events: [0, 3],
+    };
+    const waits = { kind: 'retry', reason: 'the user or device is throttled', afterMs: 30_000 };
+    const again = { kind: 'retry', reason: 'status 429', unnamed: 'some' };
+    const read = (said: unknown) => amplitude.prepare(key).readAnswer?.(answer(429, said), events);
+    expect(read(body)).toEqual([waits, again, waits, waits, again]);
+    expect(read({ code: 429, throttled_events: [9, 'x'], throttled_users: ['user-a'] })).toBeUndefined();
+  });
+
+  it('answer: for other statuses, and a 429 without names, the status alone decides', () => {
     expect(amplitude.prepare(key).readAnswer?.(answer(429, { code: 429 }), [track])).toBeUndefined();
     expect(amplitude.prepare(key).readAnswer?.(answer(200, { code: 200 }), [track])).toBeUndefined();
   });

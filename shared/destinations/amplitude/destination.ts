@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
@@ -72,7 +73,7 @@ export const amplitude = defineDestination({
     sends: 'Every event but aliases; $identify sets user properties, $group sets group properties',
     limits: { events: 2_000, bytes: 1_000_000 },
     deduplicatesBy: 'insert_id',
-    errors: 'invalid rows by field; then no row is accepted',
+    errors: 'invalid rows by field, throttled users and devices by id; then no row is accepted',
     sources: [
       'https://amplitude.com/docs/apis/analytics/http-v2',
       'https://amplitude.com/docs/apis/analytics/batch-event-upload',
@@ -101,8 +102,37 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const body = { api_key: apiKey, events: rows, options: { min_id_length: 1 } };
       return withinBytes(postJson({ url, body, events }), endpoints[given.endpoint].bodyBytesMax);
     },
-    readAnswer: (answer, events) => readRefusals(answer, events, given),
+    readAnswer: (answer, events) =>
+      answer.status === 429 ? readThrottled(answer, events, given) : readRefusals(answer, events, given),
   };
+}
+
+// Amplitude averages rates over 30 seconds, and its own SDKs wait as long.
+const throttled: Outcome = { kind: 'retry', reason: 'the user or device is throttled', afterMs: 30_000 };
+const sentAgain: Outcome = { kind: 'retry', reason: 'status 429', unnamed: 'some' };
+
+/**
+ * A 429 means that Amplitude has accepted no event because of the users and devices that it names. Undefined if it
+ * names none of the request.
+ */
+function readThrottled(
+  answer: OutboundAnswer,
+  events: readonly OutboundEvent[],
+  given: AmplitudeSettings,
+): readonly Outcome[] | undefined {
+  const body = jsonAnswer(answer) ?? {};
+  const idsIn = (...members: readonly string[]): ReadonlySet<unknown> =>
+    new Set(members.flatMap((member) => (isJsonObject(body[member]) ? Object.keys(body[member]) : [])));
+  const users = idsIn('throttled_users', 'exceeded_daily_quota_users');
+  const devices = idsIn('throttled_devices', 'exceeded_daily_quota_devices');
+  const places = new Set<unknown>(Array.isArray(body['throttled_events']) ? body['throttled_events'] : []);
+  let place = -1;
+  const isNamed = (row: JsonObject): boolean => {
+    place += 1;
+    return places.has(place) || users.has(row['user_id']) || devices.has(row['device_id']);
+  };
+  const named = events.map((event) => amplitudeRows(event, given).filter(isNamed).length > 0);
+  return named.includes(true) ? named.map((is) => (is ? throttled : sentAgain)) : undefined;
 }
 
 /**

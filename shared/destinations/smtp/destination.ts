@@ -195,5 +195,6 @@ const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result
 
 function outcomeOf(status: number, reason: string): Outcome {
   if (status === 401) return { kind: 'retry', reason, refusesAccess: true };
-  return { kind: status >= 500 || status === 429 ? 'retry' : 'reject', reason };
+  if (status === 429) return { kind: 'retry', reason, isThrottled: true };
+  return { kind: status >= 500 ? 'retry' : 'reject', reason };
 }

@@ -104,6 +104,51 @@ test.each([
   expect(delivered).toMatchObject({ isUp, isOverloaded: true });
 });
 
+/** A kind whose 429 names the ids of throttled events, so that the others may be sent again. */
+const namingThrottled: OfferedDestination = {
+  order: 'visitor',
+  batchEventsMax: 100,
+  buildRequest: byLetter.buildRequest,
+  readAnswer({ status, body }, events) {
+    if (status !== 429) return undefined;
+    return events.map(({ resolved }) =>
+      body.split(',').includes(resolved.event.id)
+        ? { kind: 'retry', reason: 'throttled', afterMs: 30_000 }
+        : { kind: 'retry', reason: 'status 429', unnamed: 'some' },
+    );
+  },
+};
+const throttling =
+  (...ids: readonly string[]) =>
+  (body: string) => {
+    const named = body.split(',').filter((id) => ids.includes(id));
+    return named.length === 0 ? {} : { status: 429, body: named.join() };
+  };
+
+test('deliver: a 429 that names events: these wait, the others are sent again at once, and the destination is up', async () => {
+  const { bodies, delivered, kinds } = await deliverTo(namingThrottled, many(4), throttling('a1', 'a2'));
+  expect(bodies).toEqual(['a0,a1,a2,a3', 'a0,a3']);
+  expect(kinds).toEqual(['delivered', 'retry', 'retry', 'delivered']);
+  expect(delivered.attempts[1]?.outcome).toMatchObject({ afterMs: 30_000 });
+  expect(delivered.attempts[1]?.request).toMatchObject({ status: 429 });
+  expect(delivered).toMatchObject({ requests: 2, isUp: true, isOverloaded: false });
+});
+
+test('deliver: a 429 that names every event: the destination is not overloaded, so others are sent as fast as before', async () => {
+  const { bodies, delivered, kinds } = await deliverTo(namingThrottled, many(2), throttling('a0', 'a1'));
+  expect({ bodies, kinds }).toEqual({ bodies: ['a0,a1'], kinds: ['retry', 'retry'] });
+  expect(delivered).toMatchObject({ isUp: false, isOverloaded: false });
+});
+
+test('deliver: order visitor: an event after one that a 429 names is not sent again', async () => {
+  const visitorOf = (i: number): string => (i === 3 ? 'w' : 'v');
+  const { bodies, kinds } = await deliverTo(namingThrottled, many(4, visitorOf), throttling('a1'));
+  expect(bodies).toEqual(['a0,a1,a2,a3', 'a0,a3']);
+  expect(kinds).toEqual(['delivered', 'retry', undefined, 'delivered']);
+  const unordered = await deliverTo({ ...namingThrottled, order: 'none' }, many(4, visitorOf), throttling('a1'));
+  expect(unordered.kinds).toEqual(['delivered', 'retry', 'delivered', 'delivered']);
+});
+
 test('deliver: groups: a key that is refused for one group only is not refused, so the destination is not paused', async () => {
   const refusing = (letters: string) => (body: string) => ({ status: letters.includes(body.charAt(0)) ? 403 : 200 });
   const some = await deliverTo(byLetter, [event('a1'), event('b1')], refusing('b'));

@@ -177,8 +177,7 @@ function readResult(
       failure,
       exchange: failedExchange(delivering.prepared, request, events),
     };
-    const isOverloaded = failure === 'timeout';
-    const said = { requests, isUp: permanent, isOverloaded, isAccessRefused };
+    const said = { requests, isUp: permanent, isOverloaded: failure === 'timeout', isAccessRefused };
     return { attempts: events.map(() => attempt), ...said };
   }
   const { answer } = result;
@@ -188,19 +187,21 @@ function readResult(
   const said = { requests, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
   const rows = readAnswer(delivering.prepared, answer, events);
   if (rows?.length === events.length) {
-    if (rows.every((outcome) => unnamedIn(outcome) !== undefined)) {
+    const unnamed = rows.filter((outcome) => unnamedIn(outcome) !== undefined).length;
+    if (unnamed === rows.length) {
       search.hasTaken ||= rows.some((outcome) => unnamedIn(outcome) === 'some');
       if (events.length > 1) return searchCulprits(delivering, events, answer, search);
       search.refusal = lookOf(answer);
     }
     const exchange = rows.some(isFailure) ? failedExchange(delivering.prepared, request, events, answer) : undefined;
     const attempts = rows.map((outcome) => ({ outcome, request: summary, ...(isFailure(outcome) && { exchange }) }));
-    search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
+    search.hasTaken ||= attempts.some(isTaken);
+    if (unnamed > 0 && unnamed < rows.length) return sendUnnamed(delivering, events, attempts, search);
     // In a 200 or a 400, or row by row, some platforms report that they temporarily accept nothing, or accept less.
     const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
     const isThrottled = rows.some((outcome) => outcome.kind === 'retry' && outcome.isThrottled === true);
     const isAccessRefused = !isUp && rows.some(refusesAccess);
-    return { attempts, ...said, isUp, isOverloaded: isOverloaded || isThrottled, isAccessRefused };
+    return { attempts, ...said, isUp, isOverloaded: isThrottled, isAccessRefused };
   }
   if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
     return searchCulprits(delivering, events, answer, search);
@@ -218,6 +219,33 @@ function readResult(
 const unnamedIn = (outcome: Outcome): Unnamed | undefined => ('unnamed' in outcome ? outcome.unnamed : undefined);
 
 const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
+
+/**
+ * Sends the events again that an answer does not name; the named ones keep their attempts. If the destination keeps
+ * order, an event after a named one of its visitor waits.
+ */
+async function sendUnnamed(
+  delivering: Delivering,
+  events: readonly OutboundEvent[],
+  answered: readonly Attempt[],
+  search: Search,
+): Promise<Delivered> {
+  const parts = function* (attempts: (Attempt | undefined)[]): Generator<readonly number[]> {
+    const waiting = new Set<string>();
+    const unnamed: number[] = [];
+    for (const [index, attempt] of answered.entries()) {
+      const event = events[index];
+      const visitorId = event === undefined ? '' : outboundHead(event).visitorId;
+      if (unnamedIn(attempt.outcome) === undefined) {
+        attempts[index] = attempt;
+        if (attempt.outcome.kind === 'retry' && delivering.prepared.order === 'visitor') waiting.add(visitorId);
+      } else if (!waiting.has(visitorId)) unnamed.push(index);
+    }
+    yield unnamed;
+  };
+  const found = await deliverInTurn(delivering, events, parts, search);
+  return { ...found, requests: found.requests + 1 };
+}
 
 /**
  * Finds the events at fault in a refused request. After a 413 no event is tried alone first, since all events together
