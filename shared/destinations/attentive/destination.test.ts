@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { eventUuid } from '../sdk/event-ids.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { attemptMs, bodyOf, requestOf } from '../testing/sent-by.ts';
+import { requestsInTurn } from '../sdk/request-content.ts';
 import { attentive } from './destination.ts';
 
 const visitor = { phone_number: '+44 844 412 4653' };
@@ -73,6 +74,24 @@ test('Attentive: an unknown visitor and an event older than 12 hours are unfit',
   expect(() => requestOf(attentive, [sampleStranger()])).toThrow('Attentive needs an e-mail address');
   const old = sampleShopper({ time: attemptMs - 12 * 3_600_000 - 1 });
   expect(() => requestOf(attentive, [old])).toThrow('older than 12 hours');
+});
+
+const subscribing = { unsubscribeEvents: 'Left', subscribeEvents: 'Joined', signUpSourceId: '123', channels: 'email' };
+const pathsOf = (event: string, time?: number): readonly string[] =>
+  requestsInTurn(
+    requestOf(attentive, [sampleShopper({ event, ...(time === undefined ? {} : { time }) })], subscribing),
+  ).map(({ url }) => new URL(url).pathname);
+
+test('Attentive: an opt-out is sent before its event, which Attentive may refuse', () => {
+  expect(pathsOf('Left')).toEqual(['/v1/subscriptions/unsubscribe', '/v1/events/custom']);
+  // For a repeated opt-in, Attentive sends the person a message; so a retry of the event must not repeat it.
+  expect(pathsOf('Joined')).toEqual(['/v1/events/custom', '/v1/subscriptions']);
+});
+
+test('Attentive: an opt-out counts at any age, an opt-in only as long as its event', () => {
+  const old = attemptMs - 24 * 3_600_000;
+  expect(pathsOf('Left', old)).toEqual(['/v1/subscriptions/unsubscribe']);
+  expect(() => pathsOf('Joined', old)).toThrow('older than 12 hours');
 });
 
 test('Attentive: an unreadable currency of a product is not replaced by that of the event', () => {

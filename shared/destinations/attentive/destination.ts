@@ -59,7 +59,7 @@ const settings = {
  * /v1/events/custom`, an $identify `POST /v1/attributes/custom`; one event per request.
  * https://docs.attentivemobile.com/openapi/reference/tag/Custom-Events/. A visitor is identified by e-mail address,
  * phone number and the customer's id, at least one of which is required. Events older than 12 hours would start no
- * journey, and are refused. Only custom events carry an id for deduplication.
+ * journey, and are refused, except for opt-outs. Only custom events carry an id for deduplication.
  */
 export const attentive = defineDestination({
   id: 'Attentive',
@@ -97,8 +97,14 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = onlyEvent(events);
       const post = ({ path, body }: Call): OutboundRequest =>
         postJson({ url: `${base}${path}`, headers, body: { user: userOf(event), ...body }, events });
-      const main = isIdentify(event) ? attributes(event, given) : tracked(event, given, nowMs);
-      return chainOf([main, ...subscribed(event, given)].map(post));
+      if (isIdentify(event)) return post(attributes(event, given));
+      const subscription = subscribed(event, given);
+      // An opt-out is sent first, and at any age, because Attentive may refuse the event. An opt-in is sent last: each
+      // repetition would be a message to the person.
+      if (subscription?.path !== unsubscribePath) {
+        return chainOf([tracked(event, given, nowMs), ...(subscription === undefined ? [] : [subscription])].map(post));
+      }
+      return chainOf([subscription, ...(isOld(event, nowMs) ? [] : [tracked(event, given, nowMs)])].map(post));
     },
   };
 }
@@ -107,9 +113,9 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
  * The call with which an event opts its visitor in or out, if any:
  * https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/.
  */
-function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): readonly Call[] {
-  const subscription = isIdentify(event) ? undefined : subscriptionOf(event, given);
-  if (subscription === undefined) return [];
+function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): Call | undefined {
+  const subscription = subscriptionOf(event, given);
+  if (subscription === undefined) return undefined;
   const { email, phone } = contactIds(event);
   const channels = subscription.channels.filter((channel) => (channel === 'email' ? email : phone) !== undefined);
   if (channels.length === 0) {
@@ -126,13 +132,17 @@ function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): r
       type: 'MARKETING',
       channel: channel === 'email' ? 'EMAIL' : 'TEXT',
     }));
-    return [{ path: '/subscriptions/unsubscribe', body: { user, subscriptions } }];
+    return { path: unsubscribePath, body: { user, subscriptions } };
   }
   const sent = sentEvent(event);
   const source = textForm(integrationOptions(sent, names)['signUpSourceId']) ?? given.signUpSourceId?.trim();
   if (source === undefined) throw new UnfitEventError('a subscription needs the setting signUpSourceId');
-  return [{ path: '/subscriptions', body: { user, signUpSourceId: source } }];
+  return { path: '/subscriptions', body: { user, signUpSourceId: source } };
 }
+
+const unsubscribePath = '/subscriptions/unsubscribe';
+
+const isOld = (event: OutboundEvent, nowMs: number): boolean => nowMs - sentEvent(event).timeMs > hoursMax * hourMs;
 
 type Call = { readonly path: string; readonly body: JsonObject };
 
@@ -145,7 +155,7 @@ function attributes(event: OutboundEvent, given: SettingsOf<typeof settings>): C
 function tracked(event: OutboundEvent, given: SettingsOf<typeof settings>, nowMs: number): Call {
   const sent = sentEvent(event, given);
   const { id, timeMs } = sent;
-  if (nowMs - timeMs > hoursMax * hourMs) throw new UnfitEventError(`the event is older than ${hoursMax} hours`);
+  if (isOld(event, nowMs)) throw new UnfitEventError(`the event is older than ${hoursMax} hours`);
   const occurredAt = new Date(timeMs).toISOString();
   const properties = propertiesOf(event);
   const commerce = commerceOf({ ...sent, properties });
