@@ -20,6 +20,10 @@ test.each([401, 403])('classify answer: %i: the destination refuses the key, and
   expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}`, refusesAccess: true });
 });
 
+test('classify answer: 477: HubSpot moves the account, and its events wait', () => {
+  expect(classify(477)).toEqual({ kind: 'retry', reason: 'status 477', refusesAccess: true });
+});
+
 test.each([301, 302, 307, 304, 400, 404, 409, 410, 413, 422])('classify answer: %i: rejected for good', (status) => {
   expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
 });

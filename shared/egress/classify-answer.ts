@@ -3,19 +3,20 @@ import type { Outcome } from './outcome.ts';
 
 const delivered: Outcome = { kind: 'delivered' };
 
-/**
- * The outcome of a response's status for every event of the request. Unauthorized and Forbidden concern the
- * destination's key, not the events.
- */
+/** The outcome of a response's status for every event of the request. */
 export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return delivered;
   const reason = `status ${status}`;
-  if (status === 401 || status === 403) return { kind: 'retry', reason, refusesAccess: true };
+  if (refusesAccess.has(status)) return { kind: 'retry', reason, refusesAccess: true };
   if (!isWorthAnotherAttempt(status)) return { kind: 'reject', reason };
   const afterMs = readRetryAfter(answer.headers['retry-after'], nowMs) ?? readReset(answer, nowMs);
   return afterMs === undefined ? { kind: 'retry', reason } : { kind: 'retry', reason, afterMs };
 }
+
+// Unauthorized, Forbidden, and HubSpot's Migration in Progress, for up to 24 hours: these concern the destination's key
+// or account, not the events. https://developers.hubspot.com/docs/api-reference/error-handling
+const refusesAccess: ReadonlySet<number> = new Set([401, 403, 477]);
 
 // Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests, and server errors. Redirects are never
 // followed, so that requests go only to the address that the destination's owner configured.
