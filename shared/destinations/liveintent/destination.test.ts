@@ -35,6 +35,14 @@ test('LiveIntent: an e-mail address that is already hashed is sent as one hash o
   expect(row?.userData).not.toHaveProperty('md5');
 });
 
+test('LiveIntent: a 200 refuses some conversions without naming them, a 204 none', () => {
+  const { readAnswer } = liveIntent.prepare(liveIntent.exampleSettings);
+  const read = (status: number) => readAnswer?.({ status, headers: {}, body: '' }, [sampleShopper(), sampleShopper()]);
+  const refused = { kind: 'reject', reason: 'row refused', unnamed: 'some' };
+  expect(read(200)).toEqual([refused, refused]);
+  expect([read(204), read(400), read(503)]).toEqual([undefined, undefined, undefined]);
+});
+
 test('LiveIntent: purchases count as conversions, and an unknown visitor is unfit', () => {
   const prepared = liveIntent.prepare(liveIntent.exampleSettings);
   const accepts = (event: string) => prepared.accepts?.(sampleShopper({ event }));

@@ -1,6 +1,7 @@
 import { normaliseText } from '../../routing/modifications/personal-data.ts';
 import { md5 } from '../../routing/modifications/digests.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import { rowRefusal } from '../sdk/answers.ts';
 import { browserContext } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { conversionEvents } from '../sdk/conversion-events.ts';
@@ -43,8 +44,8 @@ const settings = {
  * https://conversions.liveintent.com/api-guide; the limit of 100 rows comes from
  * https://docs.dataflysignal.com/integrations/advertising/liveintent. A conversion is matched by hashes of the e-mail
  * address, or by IP address and browser. Since conversions have no names, a setting selects which events are sent. A
- * 204 means that all rows were accepted, a 200 that some were refused, without naming them, so both count as delivered.
- * The event id is `eventId`, by which LiveIntent deduplicates.
+ * 204 means that all rows were accepted, a 200 that some were refused, without naming them. The event id is `eventId`,
+ * by which LiveIntent deduplicates.
  */
 export const liveIntent = defineDestination({
   id: 'LiveIntent',
@@ -78,6 +79,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const body = events.map((event) => ({ ...source, ...conversion(sentEvent(event, given)) }));
       return postJson({ url, headers, body, events });
     },
+    readAnswer: ({ status }, events) =>
+      status === 200 ? events.map(() => ({ kind: 'reject', reason: rowRefusal(), unnamed: 'some' })) : undefined,
   };
 }
 

@@ -25,7 +25,7 @@ const row = Type.Object({
 });
 
 /**
- * Conversions of LiveIntent: 204 if all rows are accepted. If some are refused, LiveIntent responds with 200, but this
+ * Conversions of LiveIntent: 204 if all rows are accepted, 200 if only some are, without naming them. If none is, this
  * simulation responds with 400. https://conversions.liveintent.com/api-guide
  */
 export const liveIntentPlatform = definePlatform({
@@ -42,6 +42,7 @@ export const liveIntentPlatform = definePlatform({
   ],
   answers: {
     success: () => ({ status: 204 }),
+    partial: (rows) => ({ status: rows.some(({ problem }) => problem === undefined) ? 200 : 400 }),
     refusal: ({ field, message }) => ({ status: 400, body: { message: `${field} ${message}` } }),
     throttled: { status: 429 },
     endedToken: { status: 401 },
