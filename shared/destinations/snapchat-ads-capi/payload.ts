@@ -65,9 +65,11 @@ export const snapAppOf = (event: SentEvent, source: SnapchatSource): string | un
 function appData(event: SentEvent, appId: string | undefined): JsonObject {
   const id = appId ?? textOf(event.context['app_namespace']);
   if (id === undefined) throw new UnfitEventError('an app event needs the app id');
+  // Apple does not permit tracking before the person decides; Google does.
+  const { platform, allowsTracking = platform !== 'ios' } = deviceOf(event);
   return {
     app_id: id,
-    advertiser_tracking_enabled: deviceOf(event).allowsTracking === false ? 0 : 1,
+    advertiser_tracking_enabled: allowsTracking ? 1 : 0,
     extinfo: extendedDeviceInfo(event),
   };
 }
