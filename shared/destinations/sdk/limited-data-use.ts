@@ -11,7 +11,7 @@ import { knownPerson } from './person.ts';
  * Whether an event is for limited use, so it may count as a conversion but not identify a person. Set by the event's
  * property `limited_data_use` (also by a mapping), otherwise by that property of the visitor's `consent`. Every
  * advertising kind sends the limit in its platform's own fields, whatever the property `consent` grants; if the platform
- * has no such fields, the kind skips the event.
+ * has no such fields, the kind skips the event or, if it attributes by click id, sends the click without the person.
  */
 export function isLimited({ properties, visitor }: SentEvent): boolean {
   const given = properties[limitedDataUse];
