@@ -129,15 +129,20 @@ function prepare(given: Given): PreparedDestination {
       const products = given.orderedProducts === 'send' ? orderedProducts(sent, event, ids, nowMs) : undefined;
       const subscription = subscriptionOf(event, given);
       const origin = { listId: given.listId?.trim(), source: given.consentSource ?? 'Sluice', nowMs };
-      return chainOf([
-        ...post('events', klaviyoEvent(sent, event, ids, { metricNames: given.metricNames, nowMs })),
-        ...post('event-bulk-create-jobs', products),
-        ...(subscription === undefined
+      const subscribing =
+        subscription === undefined
           ? []
           : post(
               `profile-subscription-bulk-${subscription.action === 'subscribe' ? 'create' : 'delete'}-jobs`,
               klaviyoSubscription(subscription, sent, ids, origin),
-            )),
+            );
+      const isOptOut = subscription?.action === 'unsubscribe';
+      return chainOf([
+        // An opt-out precedes its event, which Klaviyo may refuse. It creates the profile of an unknown person.
+        ...(isOptOut ? subscribing : []),
+        ...post('events', klaviyoEvent(sent, event, ids, { metricNames: given.metricNames, nowMs })),
+        ...post('event-bulk-create-jobs', products),
+        ...(isOptOut ? [] : subscribing),
         ...post('push-tokens', pushToken),
       ]);
     },
