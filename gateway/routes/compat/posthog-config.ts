@@ -1,3 +1,4 @@
+import { isPlaceholder } from '../../../shared/contracts/events/placeholder-identifier.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { createReply, jsonReply, keptBriefly } from '../../http/reply.ts';
@@ -135,7 +136,12 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: 
             ? (readId(value, 'distinct_id') ?? readId(value, '$distinct_id'))
             : undefined;
           // Without a visitor, the library only requests its configuration.
-          if (visitorId === undefined || idProblem({ distinct_id: visitorId }) !== undefined) return reply({});
+          if (
+            visitorId === undefined ||
+            isPlaceholder(visitorId) ||
+            idProblem({ distinct_id: visitorId }) !== undefined
+          )
+            return reply({});
           void askFlags(asked, { token, visitorId, keys: keysAsked(value) }).then(reply);
         },
       }),

@@ -153,7 +153,7 @@ test('flags: libraries keep their last values when the control plane fails, and 
     });
   }
   asked = [];
-  for (const distinctId of [undefined, '', 'x'.repeat(401)])
+  for (const distinctId of [undefined, '', 'x'.repeat(401), '$posthog_cookieless'])
     expect(await askFlags('/flags/?v=2', { distinct_id: distinctId })).toMatchObject({
       flags: {},
       errorsWhileComputingFlags: false,

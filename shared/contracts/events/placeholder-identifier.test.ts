@@ -28,6 +28,7 @@ const written = [
   '%%first name%%',
   '-xxx',
   '<%= person %>',
+  '$posthog_cookieless',
 ];
 
 const spaces = fc.string({ unit: fc.constantFrom(' ', '\t', '\u00a0', '\u2000'), maxLength: 3 });

@@ -35,6 +35,8 @@ const placeholders: ReadonlySet<string> = new Set([
   'anonymousid',
   'distinct_id',
   'distinctid',
+  // The distinct_id of posthog-js in all browsers without consent.
+  'posthog_cookieless',
 ]);
 
 /** A longer text is never a placeholder. */
