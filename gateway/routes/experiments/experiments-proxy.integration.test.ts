@@ -119,9 +119,10 @@ test("flags: PostHog's libraries get the account's experiments, in the form of e
     featureFlagPayloads: {},
     errorsWhileComputingFlags: false,
   };
+  const metadata = { id: expect.any(Number) as unknown, version: expect.any(Number) as unknown };
   const flags = {
-    button: expect.objectContaining({ key: 'button', enabled: true, variant: 'Green' }),
-    banner: expect.objectContaining({ key: 'banner', enabled: false }),
+    button: expect.objectContaining({ key: 'button', enabled: true, variant: 'Green', metadata }),
+    banner: expect.objectContaining({ key: 'banner', enabled: false, metadata }),
   };
   expect(await askFlags('/decide/?v=1')).toMatchObject({ featureFlags: ['button'] });
   expect(await askFlags('/decide/?v=2')).toMatchObject({ featureFlags: { button: 'Green' } });
