@@ -53,6 +53,7 @@ POST /batch     | /batch   | {"api_key":"KEY","batch":[{"event":"E","distinct_id
 POST /capture   | /capture | {"api_key":"KEY","event":"E","distinct_id":"u","properties":{}} | 401 200 +
 POST /e         | /e       | {"api_key":"KEY","event":"E","distinct_id":"u","properties":{}} | 401 200 +
 POST /i/v0/e    | /i/v0/e  | {"api_key":"KEY","event":"E","distinct_id":"u","properties":{}} | 401 200 +
+POST /i/v0/ai/batch | /i/v0/ai/batch/ | {"api_key":"KEY","batch":[{"event":"E","distinct_id":"u","properties":{}}]} | 401 200 +
 POST /track     | /track   | {"api_key":"KEY","event":"E","distinct_id":"u","properties":{}} | 401 200 +
 POST /engage    | /engage  | {"token":"KEY","distinct_id":"u","$set":{"a":1}} | 401 200 +
 GET /array/:key/config     | /array/KEY/config    | | 401 200

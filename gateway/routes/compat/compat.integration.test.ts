@@ -63,6 +63,7 @@ test.each([
   ['/v1/import', (id: string) => ({ writeKey: key, batch: [{ type: 'track', ...track(id) }] })],
   [`/beacon/v1/batch?writeKey=${key}`, (id: string) => ({ batch: [{ type: 'track', ...track(id) }] })],
   ['/batch/', (uuid: string) => ({ api_key: key, batch: [{ event: 'Try', distinct_id: 'u', uuid }] })],
+  ['/i/v0/ai/batch/', (uuid: string) => ({ api_key: key, batch: [{ event: 'Try', distinct_id: 'u', uuid }] })],
   ['/capture', (uuid: string) => ({ api_key: key, event: 'Try', distinct_id: 'u', uuid })],
   ['/e/', (uuid: string) => ({ token: key, event: 'Try', distinct_id: 'u', uuid })],
   ['/i/v0/e/', (uuid: string) => ({ token: key, event: 'Try', distinct_id: 'u', uuid })],

@@ -22,7 +22,7 @@ import type { Arrival, Dialect, Translated, Translation } from './translation.ts
  * gzip. Every address accepts all of these forms.
  */
 const document = 'posthog';
-const paths = ['/batch', '/capture', '/e', '/i/v0/e', '/track', '/engage'];
+const paths = ['/batch', '/capture', '/e', '/i/v0/e', '/i/v0/ai/batch', '/track', '/engage'];
 /** Addresses of recordings, logs and metrics, which a page sends only if its own code enables them. */
 const unstoredPaths = ['/s', '/i/v1/logs', '/i/v1/metrics'];
 

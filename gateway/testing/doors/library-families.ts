@@ -128,7 +128,7 @@ export const posthogFamily: DoorFamily = (random) => {
   const found: DoorCase = {
     family: 'posthog',
     method: 'POST',
-    path: random.pick(['/batch/', '/e/', '/i/v0/e/', '/capture/', '/track/', '/engage/']),
+    path: random.pick(['/batch/', '/e/', '/i/v0/e/', '/i/v0/ai/batch/', '/capture/', '/track/', '/engage/']),
     headers: asForm ? { 'content-type': 'application/x-www-form-urlencoded' } : json,
     body: bytes,
     verdicts: messages.map(posthogVerdict),
