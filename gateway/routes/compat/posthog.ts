@@ -108,8 +108,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
     readId(message, 'distinct_id') ?? readId(properties, 'distinct_id') ?? readId(message, '$distinct_id');
   const distinctId = message['event'] === '$groupidentify' && givenId === groupAsId(properties) ? undefined : givenId;
   const anonymousId = readId(properties, '$anon_distinct_id') ?? readId(properties, '$device_id');
-  const aliasId = readId(properties, 'alias');
-  const problem = idProblem({ distinct_id: distinctId, $anon_distinct_id: anonymousId, alias: aliasId });
+  const problem = idProblem({ distinct_id: distinctId, $anon_distinct_id: anonymousId });
   if (problem !== undefined) return { problem };
   // Old versions set a person's properties by a message without an event.
   const event = message['event'] ?? (isJsonObject(message['$set']) ? '$identify' : undefined);
@@ -149,7 +148,10 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
       return made('identify', { userProperties: set ?? {} });
     case '$create_alias':
     case '$merge_dangerously': {
+      const aliasId = readId(properties, 'alias');
       if (aliasId === undefined || distinctId === undefined) return { problem: 'alias and distinct_id are required' };
+      const aliasProblem = idProblem({ alias: aliasId });
+      if (aliasProblem !== undefined) return { problem: aliasProblem };
       const eventProperties = { previous_id: aliasId, id: distinctId };
       const alias = { event: specEventNames.alias, eventProperties, userProperties: { external_id: distinctId } };
       return made('track', alias, { userId: aliasId, externalId: aliasId });

@@ -360,6 +360,13 @@ test.each([
   expect(capture('e', { distinct_id: distinctId, properties }).identity.externalId).toBe(distinctId);
 });
 
+test('posthog: the property `alias` is an identifier only in an alias', () => {
+  const translate = (event: string): Translation =>
+    posthogCapture.translate({ event, distinct_id: 'u', properties: { alias: 'a'.repeat(401) } }, {}, arrival);
+  expect(translated(translate('Named')).body['eventProperties']).toEqual({ alias: 'a'.repeat(401) });
+  expect(translate('$create_alias')).toEqual({ problem: expect.stringMatching(/^alias must be/) as unknown });
+});
+
 const messageNames = `
   type event userId anonymousId messageId timestamp sentAt properties traits
   context previousId groupId name category integrations channel distinct_id uuid $set
