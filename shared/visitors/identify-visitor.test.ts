@@ -15,7 +15,7 @@ import {
   stored,
   touch,
 } from './testing/planned-visitors.ts';
-import type { VisitorTouch } from './visitor-store.ts';
+import type { KeyTrust, VisitorTouch } from './visitor-store.ts';
 
 const limited = (event: VisitorTouch, own: Partial<IdentityLimits>): VisitorTouch => ({
   ...event,
@@ -291,6 +291,42 @@ test('alias: the device that sends an alias belongs to the person as well, even 
   const withoutDevice = plan([touch({ externalIds: ['old', 'new'], isAlias: true })], from);
   expect(withoutDevice.merges).toHaveLength(1);
   expect(withoutDevice.writes.map(({ id }) => id)).toEqual(['v', 'w']);
+});
+
+test.each<KeyTrust>(['server', 'public'])(
+  'alias: the new id may be a device’s if no visitor has it as externalId (%s key)',
+  (trust) => {
+    const device = touch({ userId: 'd' }, { city: 'Oslo' });
+    const later = [touch({ userId: 'd' }), touch({ externalIds: ['x'] }), touch({ externalIds: ['d'] })];
+    for (const before of [[device], [device, touch({ externalIds: ['x'] })]]) {
+      const events = [...before, alias('x', 'd'), ...later].map((event) => sentWith(trust, event));
+      const result = plan(events);
+      expect(new Set(ids(result).slice(before.length))).toEqual(new Set(['d']));
+      expect(propertiesOf(result).at(-1)).toMatchObject({ city: 'Oslo' });
+      expect(sumLeftOut(result.outcomes).keptApart).toBe(0);
+    }
+  },
+);
+
+test('alias: a device with the new id stays apart if the new id is an externalId, and known people if the key is public', () => {
+  const owned = known(
+    [stored('n'), knownPerson('p', 'old'), knownPerson('w', 'n')],
+    [
+      ['external_id', 'old', 'p'],
+      ['external_id', 'n', 'w'],
+    ],
+  );
+  expect(ids(plan([alias('old', 'n'), touch({ userId: 'n' })], owned))[1]).toBe('n');
+  const people = known([knownPerson('n', 'other'), knownPerson('p', 'old')], [['external_id', 'old', 'p']]);
+  const events = [alias('old', 'n'), touch({ userId: 'n' })];
+  const byPublic = plan(
+    events.map((event) => sentWith('public', event)),
+    people,
+  );
+  expect(ids(byPublic)[1]).toBe('n');
+  expect(byPublic.merges.filter(({ from, into }) => from === 'n' || into === 'n')).toEqual([]);
+  expect(sumLeftOut(byPublic.outcomes).keptApart).toBe(1);
+  expect(new Set(ids(plan(events, people))).size).toBe(1);
 });
 
 test('alias: an alias with a single id acts as a sign-in', () => {

@@ -98,11 +98,22 @@ function addExternalId(account: AccountVisitors, event: PlannedEvent, person: Wo
 type Alias = { readonly previousId: string; readonly newId: string };
 
 /**
- * Joins two ids of one person. The previous id may be that of a device, a visitor or a person: its visitor is merged
- * with the visitor of the new id. A public key never merges two known people, and adds no id to a person whose
- * externalId a server set.
+ * Joins two ids of one person. PostHog's libraries for servers may give the device's id as the new one, so without a
+ * person of the new id, the device's visitor with that id is joined, too.
  */
-function alias(account: AccountVisitors, event: PlannedEvent, { previousId, newId }: Alias): Working {
+function alias(account: AccountVisitors, event: PlannedEvent, ids: Alias): Working {
+  const isOfPerson = account.identities.owner('external_id', storedIdentity(ids.newId)) !== undefined;
+  const person = joinPrevious(account, event, ids);
+  const device = isOfPerson ? undefined : account.ofDevice(ids.newId, event.tiesAsServer);
+  if (device === undefined || device === person) return person;
+  return account.join(event, device, person, true) ?? person;
+}
+
+/**
+ * The previous id may be that of a device, a visitor or a person: its visitor is merged with the visitor of the new id.
+ * A public key never merges two known people, and adds no id to a person whose externalId a server set.
+ */
+function joinPrevious(account: AccountVisitors, event: PlannedEvent, { previousId, newId }: Alias): Working {
   const { userId } = event.claim;
   const previous = account.identities.owner('external_id', storedIdentity(previousId));
   const device = account.ofDevice(userId, event.tiesAsServer);

@@ -131,9 +131,11 @@ class AccountLoading implements KnownVisitors {
   }
 
   ask(touch: VisitorTouch): void {
-    const { userId, externalIds, emails, anonymousId } = touch.claim;
+    const { userId, externalIds, emails, anonymousId, isAlias } = touch.claim;
     this.#touches.push(touch);
     if (userId !== undefined) this.#askDevice(userId);
+    // The new id of an alias may be a device's.
+    if (isAlias === true && externalIds[1] !== undefined) this.#askDevice(externalIds[1]);
     for (const value of externalIds) this.#askIdentity('external_id', storedIdentity(value));
     for (const value of emails) this.#askIdentity('email', storedIdentity(value));
     if (anonymousId !== undefined) this.#askVisitor(anonymousId);

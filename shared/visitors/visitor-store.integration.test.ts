@@ -243,6 +243,17 @@ test('visitor store: eight writers that merge crosswise end with one visitor and
   for (let n = 0; n < writers; n += 1) expect(found?.properties).toMatchObject({ [`own${n}`]: n, [`merged${n}`]: n });
 });
 
+test('visitor store: the new id of an alias may be that of a stored device', async () => {
+  const account = randomUUID();
+  await createVisitorStore(pool).resolve([touch(account, { userId: 'd' }, { city: 'Oslo' })]);
+  const store = createVisitorStore(pool);
+  const { outcomes } = await store.resolve([
+    touch(account, { userId: 'x', externalIds: ['x', 'd'], isAlias: true }, { external_id: 'd' }),
+  ]);
+  expect(outcomes.map(idOf)).toEqual(['d']);
+  expect(await store.find(account, { externalId: 'x' })).toMatchObject({ id: 'd', properties: { city: 'Oslo' } });
+});
+
 test('visitor store: the last sign-in on a device is known in every store, and a store that has read it does not read it again', async () => {
   const account = randomUUID();
   const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];

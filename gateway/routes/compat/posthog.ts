@@ -152,9 +152,11 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
       if (aliasId === undefined || distinctId === undefined) return { problem: 'alias and distinct_id are required' };
       const aliasProblem = idProblem({ alias: aliasId });
       if (aliasProblem !== undefined) return { problem: aliasProblem };
-      const eventProperties = { previous_id: aliasId, id: distinctId };
-      const alias = { event: specEventNames.alias, eventProperties, userProperties: { external_id: distinctId } };
-      return made('track', alias, { userId: aliasId, externalId: aliasId });
+      // PostHog keeps distinct_id, but its libraries in browsers and apps give the person's id as the alias.
+      const [previousId, id] = isAnonymous ? [distinctId, aliasId] : [aliasId, distinctId];
+      const eventProperties = { previous_id: previousId, id };
+      const alias = { event: specEventNames.alias, eventProperties, userProperties: { external_id: id } };
+      return made('track', alias, { userId: previousId, externalId: previousId });
     }
     default:
       return made('track', { event: eventNames.get(event) ?? event, eventProperties });

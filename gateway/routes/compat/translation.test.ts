@@ -360,6 +360,29 @@ test.each([
   expect(capture('e', { distinct_id: distinctId, properties }).identity.externalId).toBe(distinctId);
 });
 
+test.each<[by: string, properties: JsonObject, previousId: string]>([
+  ['a server', {}, 'alias'],
+  ['a browser after login', { $device_id: 'device', $is_identified: true }, 'alias'],
+  ['an anonymous browser', { $device_id: 'distinct', $is_identified: false }, 'distinct'],
+  ['an anonymous mobile app', { $is_identified: false }, 'distinct'],
+])('posthog: in an alias of %s, the id of a person follows the other one', (_, properties, previousId) => {
+  const id = previousId === 'alias' ? 'distinct' : 'alias';
+  for (const event of ['$create_alias', '$merge_dangerously']) {
+    const message = { event, distinct_id: 'distinct', properties: { ...properties, alias: 'alias' } };
+    expect(translated(posthogCapture.translate(message, {}, arrival))).toMatchObject({
+      kind: 'track',
+      identity: { userId: previousId, externalId: previousId, userProperties: { external_id: id } },
+      body: {
+        event: '$alias',
+        userId: previousId,
+        externalId: previousId,
+        userProperties: { external_id: id },
+        eventProperties: { previous_id: previousId, id },
+      },
+    });
+  }
+});
+
 test('posthog: the property `alias` is an identifier only in an alias', () => {
   const translate = (event: string): Translation =>
     posthogCapture.translate({ event, distinct_id: 'u', properties: { alias: 'a'.repeat(401) } }, {}, arrival);
