@@ -213,7 +213,10 @@ test("compat: RudderStack's browser library gets no destinations, and its HEAD r
   const url = `${rig.gateway.url}/sourceConfig/?writeKey=${webKey}&p=web`;
   const answer = await fetch(url, { headers: { origin: 'https://shop.test' } });
   expect(answer.headers.get('access-control-allow-origin')).toBe('https://shop.test');
-  expect(await answer.json()).toMatchObject({ source: { id: 'web', destinations: [] } });
+  const said = (await answer.json()) as { readonly source: object };
+  expect(said).toMatchObject({ source: { id: 'web', writeKey: webKey, destinations: [] } });
+  // Libraries for Kotlin and Swift reject a configuration without these.
+  for (const name of ['workspaceId', 'updatedAt']) expect(said.source).toHaveProperty(name, expect.any(String));
   const head = await fetch(url, { method: 'HEAD' });
   expect([head.status, await head.text()]).toEqual([200, '']);
   expect(head.headers.get('content-length')).toMatch(/^[1-9]\d*$/);

@@ -47,7 +47,7 @@ function configRoute(admission: Admission): GetRoute {
         '/sourceConfig': {
           get: {
             operationId: 'rudderstackConfig',
-            summary: 'Configuration of the browser library: it sends to its data plane only',
+            summary: 'Configuration of the libraries: they send to their data plane only',
             parameters: [queryParameter('writeKey')],
             responses: { 200: { description: 'The configuration' }, 401: { description: 'No such key' } },
           },
@@ -58,16 +58,20 @@ function configRoute(admission: Admission): GetRoute {
       const key = requestKey(exchange.head.authorization, undefined, query);
       const admitted = admission.admitToken(exchange, key, 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      exchange.send(jsonReply(200, configOf(admitted.source), { headers: keptBriefly }));
+      exchange.send(jsonReply(200, configOf(admitted.source, key), { headers: keptBriefly }));
     },
   };
 }
 
-function configOf({ sourceId, name }: PublishedSource): object {
+/** Libraries for Kotlin and Swift reject a configuration without `writeKey`, `workspaceId` and `updatedAt`. */
+function configOf({ accountId, sourceId, name }: PublishedSource, writeKey: string | undefined): object {
   return {
     source: {
       id: sourceId,
       name,
+      writeKey,
+      workspaceId: accountId,
+      updatedAt: '2026-01-01T00:00:00.000Z',
       enabled: true,
       config: { statsCollection: { errors: { enabled: false }, metrics: { enabled: false } } },
       destinations: [],
