@@ -35,6 +35,8 @@ export function formFlags(found: FlagValues | undefined): FlagsForm {
 }
 
 function detailsOf(key: string, value: string | false): object {
+  // PostHog's library for Android requires numbers, which experiments lack.
+  const metadata = { id: 0, version: 1 };
   if (value === false) {
     const reason = { code: 'no_condition_match', description: 'The visitor is not in the experiment' };
     return { key, enabled: false, reason, metadata };
@@ -42,6 +44,3 @@ function detailsOf(key: string, value: string | false): object {
   const reason = { code: 'condition_match', description: 'The visitor is in the experiment', condition_index: 0 };
   return { key, enabled: true, variant: value, reason, metadata };
 }
-
-/** PostHog's library for Android requires these numbers, which experiments lack. */
-const metadata = { id: 0, version: 1 };

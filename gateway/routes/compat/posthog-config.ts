@@ -136,12 +136,8 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: 
             ? (readId(value, 'distinct_id') ?? readId(value, '$distinct_id'))
             : undefined;
           // Without a visitor, the library only requests its configuration.
-          if (
-            visitorId === undefined ||
-            isPlaceholder(visitorId) ||
-            idProblem({ distinct_id: visitorId }) !== undefined
-          )
-            return reply({});
+          if (visitorId === undefined || isPlaceholder(visitorId)) return reply({});
+          if (idProblem({ distinct_id: visitorId }) !== undefined) return reply({});
           void askFlags(asked, { token, visitorId, keys: keysAsked(value) }).then(reply);
         },
       }),
