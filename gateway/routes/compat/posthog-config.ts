@@ -132,9 +132,8 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: 
           const parameters = new URLSearchParams(query);
           const reply = (found: FlagValues | undefined): void =>
             asked.send(jsonReply(200, answer(parameters, formFlags(found))));
-          const visitorId = isJsonObject(value)
-            ? (readId(value, 'distinct_id') ?? readId(value, '$distinct_id'))
-            : undefined;
+          const ids = isJsonObject(value) ? value : {};
+          const visitorId = readId(ids, 'distinct_id') ?? readId(ids, '$distinct_id');
           // Without a visitor, the library only requests its configuration.
           if (visitorId === undefined || isPlaceholder(visitorId)) return reply({});
           if (idProblem({ distinct_id: visitorId }) !== undefined) return reply({});

@@ -42,25 +42,17 @@ export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
 }
 
 function unstoredRoute(compat: CompatIntake): PostRoute {
+  const summary = 'Recordings, logs and metrics of a page: accepted and discarded';
+  const responses = { 200: { description: 'Not stored' } };
+  const described = unstoredPaths.map(
+    (path, index) => [path, { post: { operationId: `posthog-unstored-${index + 1}`, summary, responses } }] as const,
+  );
   return {
     name: 'posthog-unstored',
     method: 'post',
     paths: unstoredPaths,
     document,
-    openapi: {
-      paths: Object.fromEntries(
-        unstoredPaths.map((path, index) => [
-          path,
-          {
-            post: {
-              operationId: `posthog-unstored-${index + 1}`,
-              summary: 'Recordings, logs and metrics of a page: accepted and discarded',
-              responses: { 200: { description: 'Not stored' } },
-            },
-          },
-        ]),
-      ),
-    },
+    openapi: { paths: Object.fromEntries(described) },
     bodyBytesMax: compat.bodyBytesMax,
     // A refused body is discarded as it arrives, so none is held in memory.
     refuse: () => accepted,
