@@ -241,7 +241,7 @@ export const roots = {
  * some installations need is imported on demand (`LateCode` in the gateway), and code that compiles or checks rules is
  * separate from the shapes that every service reads.
  */
-export const linesMax: Readonly<Record<string, number>> = { 'gateway/main.ts': 20_100 };
+export const linesMax: Readonly<Record<string, number>> = { 'gateway/main.ts': 20_150 };
 
 /**
  * The rooms of `shared` that each app may load, directly or through other files. A room includes its folders. Without
