@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createEgressRules, readEgressRanges } from '../../shared/egress/egress-rules.ts';
+import { quotaEnv } from '../../shared/limits/index.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { logUsers } from '../../shared/nats/users/log-users.ts';
 import { accountsFile } from '../../shared/nats/users/render-users.ts';
@@ -37,8 +38,8 @@ test('compose: every service of Sluice knows the variables that it is given, and
   }
 });
 
-/** Variables that differ per service, because each has its own login. */
-const ownLogin: ReadonlySet<string> = new Set(['NATS_USER', 'NATS_PASSWORD_FILE']);
+/** Variables that differ per service: each has its own login, and control planes have no quotas. */
+const ofSomeServices: ReadonlySet<string> = new Set(['NATS_USER', 'NATS_PASSWORD_FILE', 'LOG_ACCOUNT_SHARE_PERCENT']);
 
 const networksOf = ({ networks = [] }: ComposeService): readonly string[] =>
   Array.isArray(networks) ? networks : Object.keys(networks);
@@ -94,7 +95,7 @@ test('compose: every service of Sluice has the same settings of the log', () => 
   const told = own
     .map(([, service]) => variables(service))
     .filter((given) => given['NATS_URL'] !== undefined)
-    .map((given) => Object.entries(given).filter(([name]) => /^(LOG|NATS)_/.test(name) && !ownLogin.has(name)));
+    .map((given) => Object.entries(given).filter(([name]) => /^(LOG|NATS)_/.test(name) && !ofSomeServices.has(name)));
   expect(told).toHaveLength(5);
   expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
   expect(Object.fromEntries(told[0] ?? [])).toMatchObject({ LOG_REPLICAS: '3' });
@@ -203,7 +204,7 @@ test('compose: .env.example has every variable, with its default', async () => {
 test('compose: a default of a log setting is the one that the services have', async () => {
   const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(LOG_\w+):-([^}]*)\}/g)];
   expect(used.length).toBeGreaterThan(1);
-  const defaults = new Map(Object.entries(defaultsOf({ ...topologyEnv, ...serviceEnv })));
+  const defaults = new Map(Object.entries(defaultsOf({ ...topologyEnv, ...quotaEnv, ...serviceEnv })));
   for (const [, name = '', value] of used) expect([name, value]).toEqual([name, String(defaults.get(name) ?? '')]);
 });
 
