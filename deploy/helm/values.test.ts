@@ -45,6 +45,15 @@ test('values: match their schema, which refuses unknown members', () => {
   expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
 });
 
+test('values: the variables of the migration, such as names of roles, are accepted and reach its job', () => {
+  const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
+  const env = { DATABASE_CONTROL_PLANE_USER: 'second_control_plane', DATABASE_PIPELINE_USER: 'second_pipeline' };
+  expect(unknownVariables('migrate', Object.keys(env))).toEqual([]);
+  const second = { ...values, migrate: { ...(values['migrate'] as Values), env } };
+  expect(check(second) ? [] : check.errors).toEqual([]);
+  expect(templates.get('migrate.yaml')).toMatch(/\$variables := merge \(dict\) \(\.Values\.migrate\.env /);
+});
+
 test('values: the former default of pollingIntervalSeconds, which helm upgrade --reuse-values brings, is accepted', () => {
   const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
   const keda = { ...(at('pipeline.keda') as Values), pollingIntervalSeconds: 15 };
