@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readHealthcheckEnv } from './env.ts';
 import { healthUrl } from './health-url.ts';
 
@@ -103,6 +103,14 @@ test('image: runs under a numeric user id that is not root, and exposes the defa
 });
 
 type Locked = { readonly optionalDependencies?: Record<string, string> };
+test('image: npm run finds nothing to build where the sources are missing, and leaves nothing there', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-installed-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const { scripts } = JSON.parse(await read('package.json')) as { scripts: { build: string } };
+  await run('/bin/sh', ['-c', scripts.build], { cwd: folder });
+  expect(await readdir(folder)).toEqual([]);
+});
+
 
 describe('sluice', () => {
   const script = join(import.meta.dirname, 'sluice');
@@ -133,6 +141,8 @@ describe('sluice', () => {
     'reseal',
     'keys',
     'doctor',
+    'sign-in-link',
+    'visitors',
     'dead-letters',
     'upgrade-check',
     'healthcheck',

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { decodeReport } from '../../../shared/contracts/process-report.ts';
 import type { ProcessReport } from '../../../shared/contracts/process-report.ts';
@@ -72,16 +73,29 @@ async function examineLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Fin
   });
   try {
     const processes = await readProcesses(connection);
-    const releases = readChangelog(await readFile(new URL('CHANGELOG.md', topFolder), 'utf8'));
     return [
       judgeRunning(processes),
-      ...judgeReleases(releases, oldestOf(processes)),
+      ...(await examineReleases(oldestOf(processes))),
       judgeNatsServer(connection.server.version),
       judgeFormat(await readLogFormat(connection)),
       ...(await examineStreams(connection, env)),
     ];
   } finally {
     await connection.close();
+  }
+}
+
+/** What the releases between `oldest` and this version ask for. */
+export async function examineReleases(
+  oldest: string | undefined,
+  changelog = new URL('CHANGELOG.md', topFolder),
+): Promise<Finding[]> {
+  try {
+    return judgeReleases(readChangelog(await readFile(changelog, 'utf8')), oldest);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const advice = 'copy the file of this version there: it names the steps of the upgrade';
+    return [warn('releases', `${fileURLToPath(changelog)} does not exist`, advice)];
   }
 }
 

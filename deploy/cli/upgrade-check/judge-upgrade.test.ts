@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 import { version } from '../../../shared/runtime/version.ts';
+import { examineReleases } from './examine-upgrade.ts';
 import { judgeFormat, judgeMigrations, judgeReleases, judgeRunning, oldestOf } from './judge-upgrade.ts';
 import { readChangelog } from './read-changelog.ts';
 
@@ -88,6 +90,14 @@ test('upgrade: the upgrade entries of each release in between are listed', () =>
   expect(told('0.1.0', '0.2.0')).toEqual(['release 0.2.0: needs no steps']);
   expect(told('0.3.0', '0.3.0')).toEqual([]);
   expect(told(undefined, '0.3.0')).toEqual([]);
+});
+
+test('upgrade: a missing changelog is named, and no other check is lost with it', async () => {
+  const missing = new URL('gone/CHANGELOG.md', topFolder);
+  expect(await examineReleases('0.1.0', missing)).toMatchObject([
+    { level: 'warn', about: 'releases', detail: `${fileURLToPath(missing)} does not exist` },
+  ]);
+  expect(await examineReleases(version)).not.toMatchObject([{ about: 'releases' }]);
 });
 
 test('upgrade: the entries of the unreleased section are listed for every version that this one replaces', () => {
