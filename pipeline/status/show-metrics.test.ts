@@ -71,7 +71,7 @@ function rig(destinations: Destinations, destinationsMax = 10) {
     deadLetterQuota: { removed: 0, full: 0 },
     quarantineQuota: { removed: 0, full: 0 },
     connection: { connected: true, reconnects: 0, server: { name: undefined, version: undefined } },
-    logServers: { mode: 'fsync', servers: [] },
+    logServers: { mode: 'fsync', servers: [], answers: new Map() },
     clock: { jumps: 1, lastJumpMs: -3_600_000 },
     configRevision: () => 7,
     unreadable: { count: () => 0 },

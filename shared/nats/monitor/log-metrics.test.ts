@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { readLogState } from './read-log-servers.ts';
 import type { LogServer } from './read-log-servers.ts';
 import { MetricsPage } from '../../runtime/metrics/metrics-page.ts';
 import { showLog } from './log-metrics.ts';
@@ -16,11 +20,15 @@ const servers: readonly LogServer[] = [
   },
 ];
 
-async function shown(known: readonly LogServer[], server: { version: string; name: string }): Promise<string> {
+async function shown(
+  known: readonly LogServer[],
+  server: { version: string; name: string },
+  answers: ReadonlyMap<string, boolean> = new Map(),
+): Promise<string> {
   const page = new MetricsPage();
   showLog(page, {
     connection: { connected: true, reconnects: 0, server },
-    logServers: { mode: 'fsync', servers: known },
+    logServers: { mode: 'fsync', servers: known, answers },
   });
   return page.text();
 }
@@ -48,6 +56,33 @@ test('log metrics: without a monitor port, the version of the connected server i
   expect(text).toContain('sluice_log_server_check{server="alone",check="version"} 0\n');
   expect(text).not.toContain('check="health"');
 });
+
+test('log metrics: a monitor port that does not answer fails a check under its address', async () => {
+  const silent = await closedPort();
+  const monitor = createServer((request, response) => {
+    response.end(
+      request.url === '/varz' ? '{"server_name":"nats-1","version":"2.15.1","jetstream":{}}' : '{"status":"ok"}',
+    );
+  });
+  await once(monitor.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void monitor.close());
+  const { port } = monitor.address() as AddressInfo;
+  const address = (of: number): string => `127.0.0.1:${of}`;
+  const state = await readLogState(`http://${address(port)}, http://user:word@${address(silent)}/nats`, 2_000);
+  expect(state.servers).toMatchObject([{ name: 'nats-1' }]);
+  const text = await shown(state.servers, { version: '2.15.1', name: 'nats-1' }, state.answers);
+  expect(text).toContain(`sluice_log_server_check{server="${address(port)}",check="answers"} 1\n`);
+  expect(text).toContain(`sluice_log_server_check{server="${address(silent)}",check="answers"} 0\n`);
+});
+
+/** A port on which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}
 
 test('log servers: the complaint names each server that has a problem, and is undefined if no server has a problem', () => {
   expect(complaintsOf(servers)).toBe('nats-2: no space left on device');

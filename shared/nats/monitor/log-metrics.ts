@@ -16,7 +16,7 @@ export const logMetrics = {
   ),
   logServerCheck: gauge(
     'sluice_log_server_check',
-    '1 while a nats-server passes the check, else 0. version: it is new enough; health: its health page reports it healthy; limit_given: its configuration limits how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port',
+    '1 while a nats-server passes the check, else 0. version: it is new enough; health: its health page reports it healthy; limit_given: its configuration limits how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port; answers: its monitor port, which `server` names, answers',
     ['server', 'check'],
   ),
   logServerLimit: gauge('sluice_log_server_limit_bytes', 'Storage limit of a nats-server for all streams together', [
@@ -33,7 +33,7 @@ export type LogSources = {
   readonly connection: Pick<LogConnection, 'connected' | 'reconnects'> & {
     readonly server: Pick<ConnectedServer, 'name' | 'version'>;
   };
-  readonly logServers: Pick<LogServersWatch, 'mode' | 'servers'>;
+  readonly logServers: Pick<LogServersWatch, 'mode' | 'servers' | 'answers'>;
 };
 
 /** Adds the log metrics to a service's metrics page. */
@@ -56,6 +56,7 @@ function showLogServers(
   page.show(logMetrics.logServerCheck, (add) => {
     for (const [server, check, holds] of checksOf(connection, logServers.servers))
       add(holds ? 1 : 0, { server, check });
+    for (const [server, isAnswering] of logServers.answers) add(isAnswering ? 1 : 0, { server, check: 'answers' });
   });
   page.show(logMetrics.logServerLimit, (add) => {
     for (const { name, storage } of logServers.servers) if (storage) add(storage.limitBytes, { server: name });

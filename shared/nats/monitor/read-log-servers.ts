@@ -35,21 +35,30 @@ export async function readLogServers(
   return (await readLogState(monitorUrlList, timeoutMs)).servers;
 }
 
-/** The servers, and which failures an acknowledged event survives on them. */
-export type LogState = { readonly durability: Durability; readonly servers: readonly LogServer[] };
+export type LogState = {
+  /** Which failures an acknowledged event survives on the servers. */
+  readonly durability: Durability;
+  /** The servers that answered. */
+  readonly servers: readonly LogServer[];
+  /** Whether each monitor port answered, by its host and port: the name of a silent server is not known. */
+  readonly answers: ReadonlyMap<string, boolean>;
+};
 
 /** Reads each server once. Returns the servers and their durability, as `readDurability` reports it. */
 export async function readLogState(monitorUrlList: string | undefined, timeoutMs: number): Promise<LogState> {
   const urls = monitorUrls(monitorUrlList);
   const pages = await Promise.allSettled(urls.map((url) => readMonitor(url, timeoutMs)));
   const complaints = await Promise.allSettled(urls.map((url) => readComplaint(url, timeoutMs)));
-  const servers = pages.flatMap((page, index) => {
+  const found = pages.map((page, index) => {
     const complaint = complaints[index];
     return page.status === 'fulfilled' && complaint?.status === 'fulfilled'
-      ? [serverOf(page.value, complaint.value)]
-      : [];
+      ? serverOf(page.value, complaint.value)
+      : undefined;
   });
-  return { durability: weakestOf(pages), servers };
+  const answers = new Map(
+    urls.flatMap((url, index) => (URL.canParse(url) ? [[new URL(url).host, found[index] !== undefined]] : [])),
+  );
+  return { durability: weakestOf(pages), servers: found.filter((server) => server !== undefined), answers };
 }
 
 function serverOf(page: MonitorPage, complaint: string | undefined): LogServer {

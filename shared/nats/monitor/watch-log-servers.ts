@@ -1,13 +1,14 @@
 import { every } from '../../runtime/every.ts';
 import type { Durability } from './read-durability.ts';
 import { readLogState } from './read-log-servers.ts';
-import type { LogServer } from './read-log-servers.ts';
+import type { LogServer, LogState } from './read-log-servers.ts';
 
 /** The nats-servers of the log, as their monitor ports last reported them. */
 export type LogServersWatch = {
   /** Which failures an acknowledged event survives on the servers. */
   readonly mode: Durability['mode'];
   readonly servers: readonly LogServer[];
+  readonly answers: LogState['answers'];
   stop(): void;
 };
 
@@ -15,23 +16,23 @@ export type LogServersWatch = {
 const everyMs = 10_000;
 const answerMs = 2_000;
 
-/** Reads the servers now and periodically. Until the first read `mode` is unknown and `servers` is empty. */
+/** Reads the servers now and periodically. Until the first read `mode` is unknown, and there are no servers. */
 export function watchLogServers(monitorUrls: string | undefined): LogServersWatch {
-  let mode: Durability['mode'] = 'unknown';
-  let servers: readonly LogServer[] = [];
+  let state: LogState = { durability: { mode: 'unknown', detail: '' }, servers: [], answers: new Map() };
   const read = async (): Promise<void> => {
-    const state = await readLogState(monitorUrls, answerMs);
-    mode = state.durability.mode;
-    servers = state.servers;
+    state = await readLogState(monitorUrls, answerMs);
   };
   void read();
   const reading = every(everyMs, read);
   return {
     get mode() {
-      return mode;
+      return state.durability.mode;
     },
     get servers() {
-      return servers;
+      return state.servers;
+    },
+    get answers() {
+      return state.answers;
     },
     stop: () => void reading.stop(),
   };
