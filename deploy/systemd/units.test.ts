@@ -120,6 +120,16 @@ test('units: every credential that a unit names is loaded', () => {
   }
 });
 
+test('units: with the drop-in of the README each service logs in with the credentials alone', async () => {
+  const dropIn = parseUnit((await read('README.md')).replaceAll(/^ +/gm, ''))('Environment').join(' ');
+  const unset = [...dropIn.matchAll(/(\w+)=(?= |$)/g)].map(([, name]) => name);
+  expect(dropIn).toContain('NATS_CREDS_FILE=%d/nats.creds');
+  for (const unit of services()) {
+    const login = Object.keys(environmentOf(unit)).filter((name) => name.startsWith('NATS_'));
+    expect(unset).toEqual(login);
+  }
+});
+
 test('units: systemd waits longer than a service takes to stop, and starts it again whatever ended it', () => {
   const deadlineMs = Number(/SHUTDOWN_DEADLINE_MS=(\d+)/.exec(common('Environment').join(' '))?.[1]);
   expect(Number(common('TimeoutStopSec')[0]) * 1_000).toBe(deadlineMs + 10_000);
