@@ -121,6 +121,16 @@ test('backlog: retries and dead letters are counted by destination, over all tie
   expect(watch?.deadLetters.get('late')).toBe(1);
 });
 
+test('backlog: an instance that is cut off from the log shows nothing, because ages would rise without end', async () => {
+  let connected = true;
+  const cut = Object.create(connection, { connected: { get: () => connected } }) as LogConnection;
+  start({ connection: cut });
+  await expect.poll(() => watch?.streams.size, within).toBeGreaterThan(0);
+  connected = false;
+  await expect.poll(() => watch?.streams.size, within).toBe(0);
+  expect(watch?.backlogs.size).toBe(0);
+});
+
 test('backlog: an instance shows nothing while another instance reads the backlogs', async () => {
   let isOurs = true;
   start({ owns: () => isOurs });

@@ -20,7 +20,7 @@ export type Backlog = {
   readonly unacknowledgedMax: number;
 };
 
-/** The backlogs in the log, as of the last reading. Empty if another instance reads them. */
+/** The backlogs in the log, as of the last reading. Empty if another instance reads them, or without the log. */
 export type BacklogWatch = {
   /** By consumer name. */
   readonly backlogs: ReadonlyMap<string, Backlog>;
@@ -111,11 +111,11 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
     await resolveLag.note(lagMs, nowMs);
   };
   const work = async (): Promise<void> => {
-    if (!owns()) {
+    // Old backlogs would seem to grow older, and another instance may read them by now.
+    if (!owns() || !connection.connected) {
       Object.assign(seen, nothing());
       return;
     }
-    if (!connection.connected) return;
     try {
       await look();
       seen.looks.ok += 1;
