@@ -77,10 +77,12 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   });
   const connections = limitConnections(app.server, { ...readConnectionLimits(env), isProxy });
   const drain = createDrainServer(app.server);
-  scope.use('http', app, async () => {
+  const end = async (): Promise<void> => {
     await drain(readDrainOptions(env));
     await app.close();
-  });
+  };
+  // A load balancer reads `/readyz` while connections drain.
+  scope.use('http', app, end, { endsBefore: 'status server' });
   await app.listen({ port: listening.port, host: listening.host }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new PortBusyError(`port ${listening.port} is in use: set CONTROL_PLANE_PORT to a free one`);

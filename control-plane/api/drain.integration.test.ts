@@ -57,6 +57,21 @@ test('drain: each kept connection is answered once more, with the notice that th
   await stopped;
 });
 
+test('drain: the status server answers readiness until the last connection is closed', async () => {
+  const other = await plane.startAnother({ SHUTDOWN_IDLE_MS: 20_000 });
+  let isAnswering = true;
+  // As main.ts opens it.
+  other.scope.use('status server', undefined, () => void (isAnswering = false));
+  const ask = keptClient(other.baseUrl);
+  expect(await ask('GET', '/rest/v1/sources')).toMatchObject({ status: 200, connection: 'keep-alive' });
+  const stopped = other.stop();
+  await expect.poll(() => keptClient(other.baseUrl)('GET', '/rest/v1/openapi').catch(String)).toMatch(/ECONNREFUSED/);
+  expect(isAnswering).toBe(true);
+  expect(await ask('GET', '/rest/v1/sources')).toMatchObject({ status: 200, connection: 'close' });
+  await stopped;
+  expect(isAnswering).toBe(false);
+});
+
 test('drain: a request whose body is still arriving is read and answered', async () => {
   const other = await plane.startAnother({ SHUTDOWN_IDLE_MS: 0 });
   const body = JSON.stringify({ type: 'NodejsApi', name: 'late' });

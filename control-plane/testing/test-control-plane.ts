@@ -40,7 +40,7 @@ export type TestControlPlane = {
   stop(): Promise<void>;
 };
 
-export type AnotherControlPlane = Pick<TestControlPlane, 'baseUrl' | 'metrics' | 'stop'>;
+export type AnotherControlPlane = Pick<TestControlPlane, 'baseUrl' | 'metrics' | 'stop'> & { readonly scope: Scope };
 
 const mebibyte = 1024 ** 2;
 const check = createAnswerCheck(documents);
@@ -78,7 +78,7 @@ export async function startTestControlPlane(
     async startAnother(more = {}) {
       const another = await start({ ...env, ...more });
       others.push(another.scope);
-      return { baseUrl: another.baseUrl, metrics: another.metrics, stop: () => another.scope.end('test') };
+      return { ...another, stop: () => another.scope.end('test') };
     },
     async stop() {
       for (const scope of [...others, first.scope]) await scope.end('test over');
