@@ -33,9 +33,9 @@ const processes: readonly Process[] = [
     title: 'the only pipeline',
     harms: 'pipelines',
     partsOf: ({ pipelines }) => pipelines,
-    gone: 'Events are accepted and wait in the log: `sluice_partition_backlog_age_seconds` rises, nothing is delivered.',
+    gone: 'Events are accepted and wait in the log; nothing is delivered. Only pipelines export backlogs: `GET /rest/v1/system/partitions` shows how long events wait.',
     shows:
-      'Afterwards `sluice_dispatcher_repeated_events_total` has grown by the events in flight, which were sent a second time under the same `Idempotency-Key`.',
+      '`SluiceScrapeMissing` if it lasts. Afterwards `sluice_dispatcher_repeated_events_total` has grown by the events in flight, which were sent a second time under the same `Idempotency-Key`.',
     does: 'The data needs no repair. A second pipeline takes over the work within about four seconds. If pipelines keep dying, `SluiceActorsCrashLooping` and the log name the actor that ran.',
   },
   {
@@ -55,7 +55,7 @@ const processes: readonly Process[] = [
     gone: 'Events are accepted. If a pipeline has the visitor in its cache, the event is delivered; other events wait in INGEST. The configuration interface answers 503.',
     shows:
       'The control plane’s `/readyz` shows `PostgreSQL at DATABASE_URL does not answer`; the partition backlog grows.',
-    does: 'Bring PostgreSQL back; everything continues by itself. Watch INGEST against `LOG_INGEST_BYTES_MAX` during a long outage: a full INGEST makes gateways answer 503.',
+    does: 'Bring PostgreSQL back; everything continues by itself. Watch INGEST against `LOG_INGEST_BYTES_MAX` during a long outage: gateways answer 429 to an account that fills more than half of it (`LOG_ACCOUNT_SHARE_PERCENT`), and 503 once it is full.',
   },
   {
     name: 'control-plane',
