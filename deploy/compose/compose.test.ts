@@ -193,6 +193,12 @@ async function listenedPorts(): Promise<(host: string) => string[]> {
   };
 }
 
+test('compose: git sees neither the secrets nor the keys that the README has written to a file', async () => {
+  const [written] = (await readHere('README.md')).match(/^.*> credentials\.json.*$/m) ?? [];
+  expect(written).toContain('umask 077');
+  expect((await readHere('.gitignore')).split('\n')).toEqual(expect.arrayContaining(['secrets', 'credentials.json']));
+});
+
 test('compose: .env.example has every variable, with its default', async () => {
   const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(\w+)(?::-([^}]*))?\}/g)];
   const usedDefaults = Object.fromEntries(used.map(([, name, value]) => [name, value]));

@@ -62,6 +62,7 @@ test('image: .dockerignore keeps secrets and tests out', async () => {
   const lines = (await read('.dockerignore')).split('\n');
   expect(lines).toContain('*');
   expect(lines).toContain('deploy/compose/secrets');
+  expect(lines).toContain('deploy/compose/credentials.json');
   expect(lines).toContain('**/*.test.ts');
 });
 
@@ -102,7 +103,6 @@ test('image: runs under a numeric user id that is not root, and exposes the defa
   expect(lines).toContain('STOPSIGNAL SIGTERM');
 });
 
-type Locked = { readonly optionalDependencies?: Record<string, string> };
 test('image: npm run finds nothing to build where the sources are missing, and leaves nothing there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-installed-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -111,6 +111,7 @@ test('image: npm run finds nothing to build where the sources are missing, and l
   expect(await readdir(folder)).toEqual([]);
 });
 
+type Locked = { readonly optionalDependencies?: Record<string, string> };
 
 describe('sluice', () => {
   const script = join(import.meta.dirname, 'sluice');
@@ -140,9 +141,9 @@ describe('sluice', () => {
     'migrate',
     'reseal',
     'keys',
-    'doctor',
     'sign-in-link',
     'visitors',
+    'doctor',
     'dead-letters',
     'upgrade-check',
     'healthcheck',
