@@ -13,7 +13,8 @@ import {
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { readNext } from '../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
-import { findSeqAt, listConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { findSeqAt } from '../../shared/nats/messages/find-seq-at.ts';
+import { listConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { Beginning } from './read-beginning.ts';
 import { matchFrame } from './match-frame.ts';

@@ -100,6 +100,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'erasures/announced-erasures.ts',
     'erasures/follow-erasures.ts',
     'messages/delete-dead-letters.ts',
+    'messages/find-seq-at.ts',
     'messages/list-dead-letters.ts',
     'messages/log-message.ts',
     'messages/lost-messages.ts',

@@ -1,7 +1,8 @@
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { countBySubject, purgeSubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { ConsumerProgress, StreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import { findSeqAt, listConsumerProgress, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import { findSeqAt } from '../../../shared/nats/messages/find-seq-at.ts';
+import { listConsumerProgress, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { eventsOfAccount, eventsOfAll } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';

@@ -2,7 +2,7 @@ import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts'
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
-import { findSeqAt } from '../../../shared/nats/streams/stream-progress.ts';
+import { findSeqAt } from '../../../shared/nats/messages/find-seq-at.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';

@@ -6,7 +6,8 @@ import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 import { readAt, readNext } from '../messages/subject-log.ts';
-import { findSeqAt, readStreamState } from '../streams/stream-progress.ts';
+import { findSeqAt } from '../messages/find-seq-at.ts';
+import { readStreamState } from '../streams/stream-progress.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
 /**
@@ -251,7 +252,7 @@ async function hasYounger(
   { stream, filterSubject }: DurableConsumer,
   { upTo, storedUntilMs }: Pick<FinishedMessages, 'upTo' | 'storedUntilMs'>,
 ): Promise<boolean> {
-  // A server that lags behind the leader may answer with a sequence that is too low.
+  // Times may go back at a change of the leader.
   for (let seq = await findSeqAt(connection, stream, storedUntilMs + 1); ;) {
     const next = await readNext(connection, stream, filterSubject, seq);
     if (next === undefined || next.seq > upTo) return false;

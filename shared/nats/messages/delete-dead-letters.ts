@@ -2,7 +2,8 @@ import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../contracts/e
 import type { DeadLetterFilter } from '../../contracts/events/dead-letter.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { findSeqAt, readStreamState } from '../streams/stream-progress.ts';
+import { findSeqAt } from './find-seq-at.ts';
+import { readStreamState } from '../streams/stream-progress.ts';
 import { streams } from '../streams/topology.ts';
 import type { DeadLetterBounds } from './list-dead-letters.ts';
 import { deleteMessage, purgeSubject, readNext } from './subject-log.ts';

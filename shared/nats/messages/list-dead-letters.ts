@@ -4,7 +4,7 @@ import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../contracts/e
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { findSeqAt } from '../streams/stream-progress.ts';
+import { findSeqAt } from './find-seq-at.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { streams } from '../streams/topology.ts';
 import { readMessages } from './read-messages.ts';

@@ -1,4 +1,3 @@
-import { AckPolicy, DeliverPolicy } from 'nats';
 import type { ConsumerInfo, StreamInfo } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
@@ -110,20 +109,3 @@ const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
   unacknowledged: info.num_ack_pending,
   unacknowledgedMax: info.config.max_ack_pending ?? 0,
 });
-
-/**
- * The sequence of the first message stored at or after a time, in ms since the epoch. If there is no such message, the
- * sequence after the end of the stream.
- */
-export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
-  // Asks through a consumer: every version of the server computes the first sequence of a consumer with a start time.
-  const info = await connection[client].jsm.consumers.add(stream, {
-    ack_policy: AckPolicy.None,
-    deliver_policy: DeliverPolicy.StartTime,
-    opt_start_time: new Date(timeMs).toISOString(),
-    inactive_threshold: 60e9,
-    mem_storage: true,
-  });
-  await connection[client].jsm.consumers.delete(stream, info.name);
-  return info.delivered.stream_seq + 1;
-}
