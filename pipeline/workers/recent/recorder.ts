@@ -192,7 +192,7 @@ export class Recorder {
     const reading = readMessages(connection, {
       stream: streams.events,
       filterSubject: eventsOfPartition(partition),
-      from: { seq: firstSeq },
+      from: { seq: firstSeq, toSeq: lastSeq },
       content: 'all',
       messagesPerPull: framesPerPull,
       silenceMaxMs,

@@ -7,6 +7,7 @@ import {
   readLast,
   storedAt,
 } from '../../../shared/nats/messages/subject-log.ts';
+import { findSeqAt } from '../../../shared/nats/messages/find-seq-at.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
 import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
@@ -47,10 +48,11 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
   const checkpoints = new CheckpointWriter(context, { ...read, log: events.createdAt, coveredTo: coveredTo ?? 0 });
   const oldestMs = await oldestUnfinishedAtMs(connection, consumer);
   const sinceMs = Math.max(0, Math.min(oldestMs ?? Infinity, Date.now()) - settings.deduplication.windowMs);
+  const firstSeq = coveredTo === undefined ? await findSeqAt(connection, streams.events, sinceMs) : coveredTo + 1;
   const frames = await readMessages(connection, {
     stream: streams.events,
     filterSubject: eventsOfPartition(partition),
-    from: coveredTo === undefined ? { timeMs: sinceMs } : { seq: coveredTo + 1 },
+    from: { seq: firstSeq, toSeq: events.lastSeq },
     content: 'headers',
     messagesPerPull,
     silenceMaxMs: settings.rebuildSilenceMaxMs,

@@ -41,7 +41,7 @@ export async function readAnnouncedErasures(
     await readMessages(connection, {
       stream: streams.erasures,
       filterSubject: erasuresOfAll,
-      from: { seq: 1 },
+      from: { seq: 1, toSeq: lastSeq },
       content: 'all',
       messagesPerPull,
       silenceMaxMs,

@@ -113,7 +113,7 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
     await readMessages(connection, {
       stream: stream.name,
       filterSubject: stream.filterSubject,
-      from: { seq: position.readTo + 1 },
+      from: { seq: position.readTo + 1, toSeq: lastSeq },
       content: 'all',
       messagesPerPull,
       silenceMaxMs,

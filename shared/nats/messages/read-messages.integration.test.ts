@@ -132,6 +132,30 @@ test('readMessages: ends if the messages that were left are removed before they 
   await gate.close();
 });
 
+test('readMessages: up to a sequence, a message that is stored after its consumer was created is read', async () => {
+  const gate = await openLogGate(nats.url);
+  const through = await connectLog({ url: gate.url, name: 'through' });
+  const { state } = await connection[client].jsm.streams.info(streams.events);
+  const next = state.last_seq + 1;
+  const held = gate.hold(`$JS.API.STREAM.MSG.GET.${streams.events}`);
+  const seen: number[] = [];
+  const reading = readMessages(through, {
+    stream: streams.events,
+    filterSubject: eventsOfPartition(3),
+    from: { seq: next, toSeq: next },
+    content: 'headers',
+    messagesPerPull: 100,
+    silenceMaxMs: 10_000,
+    onMessage: ({ seq }) => void seen.push(seq),
+  });
+  await Promise.race([held.arrived, reading]);
+  await write(3, 100, 101);
+  held.release();
+  expect([await reading, seen]).toEqual([1, [next]]);
+  await through.close();
+  await gate.close();
+});
+
 test('readMessages: lastStored returns the newest message of the subject, and storedAt returns the message at a sequence', async () => {
   await write(2, 0, 4);
   const last = await lastStored(connection, streams.events, eventsSubject('a0', 2));

@@ -5,6 +5,7 @@ import type { LogConnection } from '../connection/connection.ts';
 import { every, tickMs } from '../../runtime/every.ts';
 import { readLogMessage } from './log-message.ts';
 import type { LogMessage } from './log-message.ts';
+import { readNext } from './subject-log.ts';
 
 export type ReadMessagesOptions = {
   readonly stream: string;
@@ -12,8 +13,14 @@ export type ReadMessagesOptions = {
   /**
    * Where to begin: at the first message stored at or after a time, in ms since the epoch, or at the first message with
    * this sequence or a later sequence. `last-of-each-subject` reads only the last message of each subject.
+   *
+   * A server that lags behind the stream's leader ends the reading too early. With `toSeq`, a reading that ends before
+   * this sequence has every message up to there that the leader has.
    */
-  readonly from: { readonly timeMs: number } | { readonly seq: number } | 'last-of-each-subject';
+  readonly from:
+    | { readonly timeMs: number }
+    | { readonly seq: number; readonly toSeq?: number }
+    | 'last-of-each-subject';
   /** What the server sends of each message. */
   readonly content: 'headers' | 'all';
   /** Number of messages per request; two requests are open at a time. */
@@ -42,6 +49,7 @@ const askAfterMs = tickMs;
 export async function readMessages(connection: LogConnection, options: ReadMessagesOptions): Promise<number> {
   let messages = 0;
   let lastSeq: number | undefined;
+  let isStopped = false;
   let lastProgressMs = performance.now();
   for (;;) {
     options.signal?.throwIfAborted();
@@ -52,9 +60,11 @@ export async function readMessages(connection: LogConnection, options: ReadMessa
         lastSeq = message.seq;
         messages += 1;
         lastProgressMs = performance.now();
-        return options.onMessage(message);
+        isStopped = options.onMessage(message) === false;
+        return !isStopped;
       });
-      if (ended) return messages;
+      if (ended && (isStopped || !(await isLeft(connection, options, lastSeq)))) return messages;
+      if (ended) throw new Error('the server that was read lags behind the leader of the stream');
     } catch (error) {
       if (error instanceof ReadMessagesError) throw error;
       failure = error;
@@ -64,6 +74,19 @@ export async function readMessages(connection: LogConnection, options: ReadMessa
       throw new ReadMessagesError(`reading ${options.filterSubject}: nothing came`, { cause: failure });
     }
   }
+}
+
+/** Whether the stream's leader has a message up to `toSeq` that was not read. */
+async function isLeft(
+  connection: LogConnection,
+  { stream, filterSubject, from }: ReadMessagesOptions,
+  lastSeq: number | undefined,
+): Promise<boolean> {
+  if (typeof from !== 'object' || !('seq' in from) || from.toSeq === undefined) return false;
+  const nextSeq = lastSeq === undefined ? from.seq : lastSeq + 1;
+  if (nextSeq > from.toSeq) return false;
+  const next = await readNext(connection, stream, filterSubject, nextSeq);
+  return next !== undefined && next.seq <= from.toSeq;
 }
 
 /** Header with the size of a message, in bytes. The server adds it if it sends headers only. */

@@ -243,7 +243,9 @@ test('users: a control plane requests replays and reads dead letters, and both i
     onMessage: () => void (letters += 1),
   });
   expect(letters).toBe(1);
-  await readNext(as.controlPlane, streams.ingest, ingestSubject(0), 1);
+  for (const stream of [streams.ingest, streams.erasures, streams.withdrawals]) {
+    await readNext(as.controlPlane, stream, '>', 1);
+  }
   await findSeqAt(as.controlPlane, streams.events, Date.now());
   await deleteMessage(as.controlPlane, streams.deadLetters, letter?.seq ?? 0);
   expect(await readLast(as.controlPlane, streams.deadLetters, deadLetterSubject('destination-1'))).toBeUndefined();

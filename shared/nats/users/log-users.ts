@@ -151,6 +151,8 @@ export const logUsers = {
       ...[streams.deadLetters, streams.quarantine, streams.erasures, streams.withdrawals].flatMap((stream) =>
         api(`CONSUMER.MSG.NEXT.${stream}.*`),
       ),
+      // Only the answer of a stream's leader proves that no notice is left.
+      ...[streams.erasures, streams.withdrawals].flatMap((stream) => api(`STREAM.MSG.GET.${stream}`)),
       ...everyStream.flatMap(lists),
       // To read the age of the oldest event.
       ...gets(streams.ingest),
