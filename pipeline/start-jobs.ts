@@ -59,7 +59,11 @@ export async function startJobs(
     isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });
   scope.use('replays', replays, (one) => withDeadline(one.stop(), stepMs));
-  const deadLetterQuota = createDeadLetterQuota(connection, readQuotaSettings(env), (id) => accounts.accountOf(id));
+  // If the account may be one whose destinations are unknown, the destination counts as an account of its own: its
+  // letters are not removed first.
+  const accountOf = (id: string): string | undefined =>
+    accounts.accountOf(id) ?? (accounts.hasUnknown ? id : undefined);
+  const deadLetterQuota = createDeadLetterQuota(connection, readQuotaSettings(env), accountOf);
   const quarantineQuota = createQuarantineQuota(connection, readQuotaSettings(env));
   const retention = startRetention({
     connection,
@@ -106,16 +110,16 @@ export async function startJobs(
  */
 function waitingReaders(
   supervisor: Pick<Supervisor, 'passOver'>,
-  accounts: Pick<FollowedAccounts, 'ready' | 'destinationsOf'>,
+  accounts: Pick<FollowedAccounts, 'destinationsOf'>,
   positions: Bucket,
 ): WaitingReaders {
   const { consumer } = workerOf('dispatcher');
   return {
     delivers: (name) => consumer.keyOf(name) !== undefined,
-    wanted: (accountId) =>
-      accounts.ready ? accounts.destinationsOf(accountId).map((id) => consumer.nameOf(id)) : undefined,
+    wanted: (accountId) => accounts.destinationsOf(accountId)?.map((id) => consumer.nameOf(id)),
     async oldestReference(accountId) {
-      const entries = await Promise.all(accounts.destinationsOf(accountId).map((id) => positions.get(positionKey(id))));
+      const ids = accounts.destinationsOf(accountId) ?? [];
+      const entries = await Promise.all(ids.map((id) => positions.get(positionKey(id))));
       const found = entries.flatMap((entry) => (entry?.value === undefined ? [] : [decodePosition(entry.value)]));
       const oldest = Math.min(...found.map(({ oldestReference = Infinity }) => oldestReference));
       return Number.isFinite(oldest) ? oldest : undefined;

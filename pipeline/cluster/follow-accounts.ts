@@ -39,8 +39,13 @@ export type FollowedAccounts = ConfigFeed & {
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Published destinations and sources whose notices are followed; each of them has a dispatcher. */
   destinations(): readonly { readonly id: string; readonly type: string; readonly name: string }[];
-  /** Ids of an account's destinations and followed sources. */
-  destinationsOf(accountId: string): readonly string[];
+  /**
+   * Ids of an account's destinations and followed sources; undefined while they are unknown, because the configurations
+   * have not arrived yet, or because the account's only configuration was rejected.
+   */
+  destinationsOf(accountId: string): readonly string[] | undefined;
+  /** Whether the only configuration of an account was rejected. */
+  readonly hasUnknown: boolean;
   /** The account whose live version has this destination or source; undefined if no account has it. */
   accountOf(destinationId: string): string | undefined;
   /** Whether the account's live version has this destination or followed source, and it is enabled. */
@@ -52,6 +57,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   const { supervisor, placement, logger } = options;
   const wanted = new Map<string, Map<string, AccountActor>>();
   const destinations = new Map<string, Pick<PublishedDestination, 'id' | 'type' | 'name' | 'isEnabled'>[]>();
+  const unknown = new Set<string>();
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
 
@@ -61,6 +67,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     const now = new Map(specs.map((spec) => [idOfSpec(spec), spec]));
     if (config === undefined) wanted.delete(accountId);
     else wanted.set(accountId, now);
+    unknown.delete(accountId);
     const published = config === undefined ? [] : dispatchedTo(config);
     // Only these members are stored: the settings would stay in memory as long as the actor.
     if (config === undefined) destinations.delete(accountId);
@@ -111,6 +118,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
         });
       },
       onRejected: (accountId, revision, reason) => {
+        if (!wanted.has(accountId)) unknown.add(accountId);
         logger.error({ accountId, revision, reason }, 'configuration cannot be used; the previous one stays in force');
       },
     });
@@ -128,13 +136,14 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     },
     (error) => logger.warn({ err: error }, 'resubscribing to configurations failed'),
   );
+  // Resubscribing does not undo the configurations that are already loaded.
+  const isReady = (): boolean => (wasReady ||= feed.ready);
   return {
     get revision() {
       return feed.revision;
     },
     get ready() {
-      // Resubscribing does not undo the configurations that are already loaded.
-      return (wasReady ||= feed.ready);
+      return isReady();
     },
     get untrusted() {
       return feed.untrusted;
@@ -149,7 +158,11 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       return revisions.current;
     },
     destinations: () => [...destinations.values()].flat(),
-    destinationsOf: (accountId) => (destinations.get(accountId) ?? []).map(({ id }) => id),
+    destinationsOf: (accountId) =>
+      isReady() && !unknown.has(accountId) ? (destinations.get(accountId) ?? []).map(({ id }) => id) : undefined,
+    get hasUnknown() {
+      return unknown.size > 0;
+    },
     accountOf(destinationId) {
       for (const [accountId, published] of destinations) {
         if (published.some(({ id }) => id === destinationId)) return accountId;
