@@ -82,7 +82,8 @@ export async function openRetryLog(
     ...writing,
     hasRoom: (bytes, isReplacement) => retryQuota.hasRoom(bytes, isReplacement),
     onStored: (tier, { seq, bytes, records }) => {
-      references.stored(seq, referredTo(records));
+      // The log's answer may arrive after the frame was read and finished.
+      if (!retries.hasFinished({ tier, seq })) references.stored(seq, referredTo(records));
       retries.stored(tier);
       if (tier !== parkedTier || !keepsOrder) retryQuota.stored(bytes);
     },
