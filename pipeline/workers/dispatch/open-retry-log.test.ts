@@ -49,6 +49,12 @@ class ScriptedLog {
       },
     },
   } as unknown as LogConnection;
+
+  /** Loses the messages after `seq`, as a server does whose files end too early. */
+  endAt(seq: number): void {
+    for (const at of this.messages.keys()) if (at > seq) this.messages.delete(at);
+    this.#lastSeq = seq;
+  }
 }
 
 const tier = retryTier(0);
@@ -123,4 +129,34 @@ test('retry log: the late answer for a frame that is already settled holds no fr
   answer();
   expect(await stored).toMatchObject({ seq: 1 });
   expect(references.oldest).toBeUndefined();
+});
+
+test('retry log: after the log has lost its end, frames with sequences that were read before are read', async () => {
+  const { log, references, add, read, finish } = await open();
+  for (const [index, id] of ['one', 'two', 'three'].entries()) {
+    await add(id);
+    await read(index + 1);
+  }
+  finish(1);
+  log.endAt(1);
+  await add('four');
+  expect(await read(4)).toEqual(['one', 'two', 'three', 'four']);
+  await add('five');
+  expect(await read(5)).toContain('five');
+  // 'three' and 'five' have the same sequence.
+  for (const index of [0, 3, 2]) finish(index);
+  expect(references.oldest).toBe(7);
+  finish(4);
+  expect(references.oldest).toBeUndefined();
+  await expect.poll(() => log.messages.size, { timeout: 5_000 }).toBe(0);
+});
+
+test('held references: a message with a sequence of a lost message replaces its reference', () => {
+  const references = new HeldReferences();
+  references.stored(1, [5]);
+  references.stored(1, [9]);
+  references.stored(2, [8]);
+  expect(references.oldest).toBe(8);
+  references.stored(2, []);
+  expect(references.oldest).toBe(9);
 });

@@ -81,7 +81,9 @@ export async function openRetryLog(
   retryWriter = new RetryWriter({
     ...writing,
     hasRoom: (bytes, isReplacement) => retryQuota.hasRoom(bytes, isReplacement),
-    onStored: (tier, { seq, bytes, records }) => {
+    readTo: (tier) => retries.readTo(tier),
+    onStored: (tier, { seq, bytes, records, isReused }) => {
+      if (isReused) retries.wentBack(tier, seq);
       // The log's answer may arrive after the frame was read and finished.
       if (!retries.hasFinished({ tier, seq })) references.stored(seq, referredTo(records));
       retries.stored(tier);

@@ -30,6 +30,8 @@ export class HeldReferences {
   stored(retrySeq: number, seqs: Iterable<number>): void {
     let oldest = Infinity;
     for (const seq of seqs) oldest = Math.min(oldest, seq);
+    // After a loss, RETRY gives a sequence to another message.
+    if (this.#oldestOf.get(retrySeq) !== oldest) this.settled(retrySeq);
     if (!Number.isFinite(oldest)) return;
     this.#oldestOf.set(retrySeq, oldest);
     if (this.#isKnown) this.#oldest = Math.min(this.#oldest ?? Infinity, oldest);

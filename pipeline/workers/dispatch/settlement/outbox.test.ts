@@ -30,7 +30,7 @@ function itemOf(
   event: ReadEvent = wholeEvent(sampleEvent({ id }), 100),
   tier = retryTier(0),
 ): DispatchItem {
-  const source = { kind: 'retry', frame: { tier, seq: 1, bytes: 1, eventBytes: 1 } } as const;
+  const source = { kind: 'retry', frame: { tier, seq: 1, bytes: 1, eventBytes: 1, losses: 0 } } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, sinceMs: 0, isStarted: true, slot: 0 };
   return new DispatchItem(frame, event, { attempts: 0, firstAttemptAtMs: undefined, heldAtMs });
 }

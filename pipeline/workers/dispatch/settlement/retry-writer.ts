@@ -10,11 +10,18 @@ import type { LogWriterOptions } from './log-writer.ts';
 export type RetryWriterOptions = LogWriterOptions & {
   /** Whether the destination may store this many bytes in the log in addition to `bytesWaiting`. */
   hasRoom(bytes: number, isReplacement: boolean): boolean;
+  /** The sequence up to which a tier is read. */
+  readTo(tier: number): number;
   /** Called with each frame that the log has stored. */
-  onStored(
-    tier: number,
-    frame: { readonly seq: number; readonly bytes: number; readonly records: readonly RetryRecord[] },
-  ): void;
+  onStored(tier: number, frame: StoredFrame): void;
+};
+
+type StoredFrame = {
+  readonly seq: number;
+  readonly bytes: number;
+  readonly records: readonly RetryRecord[];
+  /** Whether the tier was read up to this sequence before the frame was sent: the log has lost its end. */
+  readonly isReused: boolean;
 };
 
 /** Number of tries while the stream is full; with their pauses they take 2 s. */
@@ -99,10 +106,11 @@ export class RetryWriter {
   async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'> | undefined> {
     const { destinationId, onStored } = this.#options;
     const payload = bytesOf(frame);
+    const readTo = this.#options.readTo(tier);
     const seq = await this.#writer.write({ subject: retrySubject(destinationId, tier), payload, msgId: randomUUID() });
     if (seq === undefined) return undefined;
     const bytes = payload.length + retryHeadBytes;
-    onStored(tier, { seq, bytes, records: frame.map(({ record }) => record) });
+    onStored(tier, { seq, bytes, records: frame.map(({ record }) => record), isReused: seq <= readTo });
     return { seq, records: frame.length, bytes };
   }
 }

@@ -63,7 +63,15 @@ function takeTwo(inbox: Inbox): DispatchItem {
     return { index, record, loaded: { kind: 'event', event: eventOf(eventId) } };
   });
   const content = { kind: 'records', records } as const;
-  const frame: RetryFrame = { tier: retryTier(0), seq: 1, bytes: 1, eventBytes: 1, isReplay: false, content };
+  const frame: RetryFrame = {
+    tier: retryTier(0),
+    seq: 1,
+    bytes: 1,
+    eventBytes: 1,
+    losses: 0,
+    isReplay: false,
+    content,
+  };
   const [first] = inbox.takeRetries(frame, records);
   return first instanceof DispatchItem ? first : expect.unreachable();
 }

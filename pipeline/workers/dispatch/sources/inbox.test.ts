@@ -126,7 +126,15 @@ test('inbox: a frame of retries with an event that is no longer in EVENTS is not
   const record = { attempts: 1, ...times, reason: 'test', visitorId: 'v', eventId: 'gone', bytes: 1 };
   const records: LoadedRecord[] = [{ index: 0, record, loaded: { kind: 'gone' } }];
   const content = { kind: 'records', records } as const;
-  const frame: RetryFrame = { tier: retryTier(0), seq: 1, bytes: 1, eventBytes: 1, isReplay: false, content };
+  const frame: RetryFrame = {
+    tier: retryTier(0),
+    seq: 1,
+    bytes: 1,
+    eventBytes: 1,
+    losses: 0,
+    isReplay: false,
+    content,
+  };
   expect(inbox.takeRetries(frame, records)).toMatchObject([{ loaded: { kind: 'gone' } }]);
   expect(inbox.handBackUnstarted().size).toBe(0);
 });

@@ -28,6 +28,8 @@ export type HeldRetries = {
   readonly seq: number;
   readonly bytes: number;
   readonly eventBytes: number;
+  /** How often the tier had lost its end when the frame was read: a later frame may have the same sequence. */
+  readonly losses: number;
 };
 
 /** A frame of the retry log whose events are not loaded yet. */
@@ -38,6 +40,7 @@ type StoredFrame = {
   readonly bytes: number;
   /** Approximate bytes of its events. */
   readonly eventBytes: number;
+  readonly losses: number;
   /** Whether the frame belongs to a replay, and not to failed events. */
   readonly isReplay: boolean;
   readonly content: Content<RecordLine>;
@@ -101,7 +104,10 @@ type Tier = {
   handBacks: number;
   /** The next frame of the tier, read but not taken; its due time is on the monotonic clock. */
   head: { readonly frame: StoredFrame; readonly dueAtMs: number } | undefined;
-  readonly heldSeqs: Set<number>;
+  /** How often the log had lost the end of the tier. */
+  losses: number;
+  /** Frames in use, by sequence. */
+  readonly held: Map<number, HeldRetries>;
   heldBytes: number;
   /** Bytes of finished frames that are not removed yet, by sequence. */
   readonly finished: Map<number, number>;
@@ -133,6 +139,33 @@ export class RetryReader {
     if (found === undefined || found.maybeMore) return;
     found.maybeMore = true;
     this.#wakeup.ring();
+  }
+
+  /** The sequence up to which a tier is read: later frames get higher ones. */
+  readTo(number: number): number {
+    const tier = this.#tiers.get(number);
+    return tier === undefined ? 0 : (tier.head?.frame.seq ?? tier.nextSeq - 1);
+  }
+
+  /**
+   * Call when the log, which has lost its end, gave a sequence to another frame: frames from there on are read again.
+   * Those that were read before are not in the log any more; if they are in use, their events are still sent.
+   */
+  wentBack(number: number, seq: number): void {
+    const tier = this.#tiers.get(number);
+    if (tier === undefined) return;
+    const head = tier.head === undefined ? [] : [tier.head.frame];
+    for (const lost of [...tier.held.values(), ...head].filter((one) => one.seq >= seq)) {
+      this.#release(lost);
+      this.#options.references.settled(lost.seq);
+    }
+    this.#removed(
+      tier,
+      [...tier.finished.keys()].filter((one) => one >= seq),
+    );
+    tier.purgedBefore = Math.min(tier.purgedBefore, seq);
+    tier.losses += 1;
+    this.#readAgain(tier, seq);
   }
 
   /** Frames are returned only while open; initially closed. */
@@ -173,7 +206,7 @@ export class RetryReader {
   /** Whether a message was read and all of it is settled. */
   hasFinished({ tier: number, seq }: { readonly tier: number; readonly seq: number }): boolean {
     const tier = this.#tiers.get(number);
-    return tier !== undefined && seq < tier.nextSeq && !tier.heldSeqs.has(seq);
+    return tier !== undefined && seq < tier.nextSeq && !tier.held.has(seq);
   }
 
   /** Call when all events of the frame are settled: it may then be removed. */
@@ -188,11 +221,15 @@ export class RetryReader {
   /** Call when no event of the frame was sent or counted: the frame and those after it are read again. */
   abandoned(frame: HeldRetries): void {
     const tier = this.#release(frame);
-    if (tier === undefined) return;
-    tier.nextSeq = Math.min(tier.nextSeq, frame.seq);
+    if (tier !== undefined) this.#readAgain(tier, frame.seq);
+  }
+
+  #readAgain(tier: Tier, seq: number): void {
+    tier.nextSeq = Math.min(tier.nextSeq, seq);
     tier.handBacks += 1;
     tier.head = undefined;
     tier.maybeMore = true;
+    this.#wakeup.ring();
   }
 
   async stop(): Promise<void> {
@@ -219,9 +256,10 @@ export class RetryReader {
     if (!this.#mayTake(tier) || tier.head === undefined || tier.head.dueAtMs > performance.now()) return undefined;
     const { frame } = tier.head;
     tier.head = undefined;
-    tier.nextSeq = frame.seq + 1;
-    tier.heldSeqs.add(frame.seq);
-    tier.heldBytes += frame.eventBytes;
+    const { seq, bytes, eventBytes, losses } = frame;
+    tier.nextSeq = seq + 1;
+    tier.held.set(seq, { tier: tier.number, seq, bytes, eventBytes, losses });
+    tier.heldBytes += eventBytes;
     tier.lastFrameMs = performance.now();
     return frame;
   }
@@ -270,7 +308,7 @@ export class RetryReader {
         return;
       }
       tier.maybeMore = true;
-      if (tier.heldSeqs.has(found.seq) || tier.finished.has(found.seq)) {
+      if (tier.held.has(found.seq) || tier.finished.has(found.seq)) {
         tier.nextSeq = found.seq + 1;
         continue;
       }
@@ -295,9 +333,10 @@ export class RetryReader {
     }
   }
 
-  #release({ tier: number, seq, eventBytes }: HeldRetries): Tier | undefined {
+  #release({ tier: number, seq, eventBytes, losses }: HeldRetries): Tier | undefined {
     const tier = this.#tiers.get(number);
-    if (tier?.heldSeqs.delete(seq) !== true) return undefined;
+    if (tier?.held.get(seq)?.losses !== losses) return undefined;
+    tier.held.delete(seq);
     tier.heldBytes -= eventBytes;
     this.#wakeup.ring();
     return tier;
@@ -310,7 +349,7 @@ export class RetryReader {
   async #purge(): Promise<void> {
     for (const tier of this.#tiers.values()) {
       try {
-        await this.#purgeBefore(tier, Math.min(tier.nextSeq, ...tier.heldSeqs));
+        await this.#purgeBefore(tier, Math.min(tier.nextSeq, ...tier.held.keys()));
         if (sum(tier.finished.values()) <= this.#options.finishedBytesMax()) continue;
         await deleteMessages(this.#options.connection, streams.retry, tier.finished.keys(), (seq) =>
           this.#removed(tier, [seq]),
@@ -369,15 +408,16 @@ function newTier(destinationId: string, number: number): Tier {
     nextSeq: 1,
     handBacks: 0,
     head: undefined,
-    heldSeqs: new Set(),
+    losses: 0,
+    held: new Map(),
     heldBytes: 0,
     finished: new Map(),
     purgedBefore: 1,
   };
 }
 
-function hasRoom({ heldSeqs, heldBytes }: Tier): boolean {
-  return heldSeqs.size < framesHeldMax && heldBytes < bytesHeldMax;
+function hasRoom({ held, heldBytes }: Tier): boolean {
+  return held.size < framesHeldMax && heldBytes < bytesHeldMax;
 }
 
 /** Time after which a tier is read again although nothing wakes the reader, in ms. */
@@ -393,19 +433,19 @@ function waitOf(tier: Tier): number {
 }
 
 /** Whether the log had no frame of the tier at the last read. */
-function isEmpty({ maybeMore, isReadToEnd, heldSeqs, finished }: Tier): boolean {
-  return isReadToEnd && !maybeMore && heldSeqs.size === 0 && finished.size === 0;
+function isEmpty({ maybeMore, isReadToEnd, held, finished }: Tier): boolean {
+  return isReadToEnd && !maybeMore && held.size === 0 && finished.size === 0;
 }
 
 /** Reads a frame, without the lines that are settled. */
 function frameOf(
-  { number, isReplay }: Tier,
+  { number, isReplay, losses }: Tier,
   { seq, data }: StoredMessage,
   parked: SettledNotes | undefined,
 ): StoredFrame {
   const content = readContent(data, (index) => parked?.isSettled({ seq, index }) === true);
   const eventBytes = content.kind === 'records' ? sum(content.records.map(({ record }) => record.bytes)) : data.length;
-  return { tier: number, seq, bytes: data.length + retryHeadBytes, eventBytes, isReplay, content };
+  return { tier: number, seq, bytes: data.length + retryHeadBytes, eventBytes, losses, isReplay, content };
 }
 
 function readContent(data: Uint8Array, isSettled: (index: number) => boolean): Content<RecordLine> {
