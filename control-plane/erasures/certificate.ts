@@ -67,10 +67,9 @@ function retainedAfter(erasedAtMs: number, limits: RetentionLimits, nowMs: numbe
   const limited = [
     {
       name: 'EVENTS',
-      why: 'events for replay and for destinations that do not accept them; events of the visitor are not sent, shown or replayed',
+      why: 'events for replay and for destinations that do not accept them, except those that RETRY refers to; events of the visitor are not sent, shown or replayed',
       ms: Math.max(historyMs, waitingMs),
     },
-    { name: 'RETRY', why: 'references to EVENTS, deleted at the next attempt', ms: waitingMs },
     { name: 'DEAD_LETTERS', why: 'dead letters, deleted when they are read or replayed', ms: deadLetterMs },
     { name: 'INGEST_DEAD_LETTERS', why: 'events that no resolver could process', ms: deadLetterMs },
     { name: 'visitor_changes', why: 'notices between processes', ms: visitorChangesMs },
@@ -79,6 +78,11 @@ function retainedAfter(erasedAtMs: number, limits: RetentionLimits, nowMs: numbe
     ...limited
       .filter(({ ms }) => erasedAtMs + ms > nowMs)
       .map(({ name, why, ms }) => ({ name, why, until: new Date(erasedAtMs + ms).toISOString() })),
+    {
+      name: 'RETRY',
+      why: 'references to EVENTS, with the events that they refer to; deleted at the next attempt, but they stay while a destination is paused',
+      until: null,
+    },
     { name: 'INGEST', why: 'events that are not resolved yet, dropped when they are resolved', until: null },
     { name: 'backups', why: 'of PostgreSQL and the log, as long as the operator keeps them', until: null },
   ];
