@@ -120,7 +120,7 @@ async function openOn(
     references,
     // Events up to `skipUpTo` are skipped: the retry log has the only copies that can be sent.
     comesAgain: (origin) => origin.seq > skipUpTo && !position.hasSettled(origin),
-    writing,
+    writing: { ...writing, confirm: () => pullConsumer.confirm() },
     warn,
   });
   // The write also shows whether a later dispatcher has claimed the destination.

@@ -4,6 +4,7 @@ import type { RetryRecord } from '../../../shared/contracts/events/retry-record.
 import { client } from '../../../shared/nats/connection/client.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { answeredError, serverErrors } from '../../../shared/nats/connection/server-error.ts';
+import { ConsumerTakenError } from '../../../shared/nats/consume/consumers.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
@@ -60,7 +61,7 @@ class ScriptedLog {
 const tier = retryTier(0);
 
 /** A retry log without an order of visitors; `frames` contains the due frames that were read. */
-async function open() {
+async function open(confirm: () => Promise<void> = () => Promise.resolve()) {
   const log = new ScriptedLog();
   const { connection } = log;
   const references = new HeldReferences();
@@ -78,7 +79,7 @@ async function open() {
     keepsOrder: false,
     references,
     comesAgain: () => false,
-    writing: { connection, destinationId, signal: new AbortController().signal, onRetry: () => undefined },
+    writing: { connection, destinationId, signal: new AbortController().signal, onRetry: () => undefined, confirm },
     warn,
   });
   const frames: RetryFrame[] = [];
@@ -122,6 +123,7 @@ test('retry log: the late answer for a frame that is already settled holds no fr
   let answer: (value?: unknown) => void = () => undefined;
   log.answers = new Promise((resolve) => (answer = resolve));
   const stored = add('one');
+  await expect.poll(() => log.messages.size).toBe(1);
   retries.stored(tier);
   await read(1);
   expect(references.oldest).toBe(7);
@@ -149,6 +151,12 @@ test('retry log: after the log has lost its end, frames with sequences that were
   finish(4);
   expect(references.oldest).toBeUndefined();
   await expect.poll(() => log.messages.size, { timeout: 5_000 }).toBe(0);
+});
+
+test('retry log: a dispatcher that lost its destination stores no event, because the next dispatcher has it too', async () => {
+  const { log, add } = await open(() => Promise.reject(new ConsumerTakenError('taken')));
+  await expect(add('one')).rejects.toThrow(ConsumerTakenError);
+  expect(log.messages.size).toBe(0);
 });
 
 test('held references: a message with a sequence of a lost message replaces its reference', () => {

@@ -17,6 +17,7 @@ import type { HeldReferences } from './events/held-references.ts';
 import { RetryQuota, retryLimits } from './settlement/retry-quota.ts';
 import type { RetryLimits, RetryQuotaOptions } from './settlement/retry-quota.ts';
 import { RetryWriter } from './settlement/retry-writer.ts';
+import type { RetryWriterOptions } from './settlement/retry-writer.ts';
 import type { LogWriterOptions } from './settlement/log-writer.ts';
 import { RetryReader } from './sources/retry-reader.ts';
 import { watchLostHeads } from './waiting/lost-heads.ts';
@@ -41,7 +42,7 @@ type Opening = {
   readonly keepsOrder: boolean;
   readonly references: HeldReferences;
   readonly comesAgain: ComesAgain;
-  readonly writing: LogWriterOptions;
+  readonly writing: LogWriterOptions & Pick<RetryWriterOptions, 'confirm'>;
   readonly warn: (error: unknown) => void;
 };
 

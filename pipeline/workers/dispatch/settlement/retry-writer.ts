@@ -10,6 +10,8 @@ import type { LogWriterOptions } from './log-writer.ts';
 export type RetryWriterOptions = LogWriterOptions & {
   /** Whether the destination may store this many bytes in the log in addition to `bytesWaiting`. */
   hasRoom(bytes: number, isReplacement: boolean): boolean;
+  /** Rejects if another dispatcher owns the destination: that one has the events too. */
+  confirm(): Promise<void>;
   /** The sequence up to which a tier is read. */
   readTo(tier: number): number;
   /** Called with each frame that the log has stored. */
@@ -67,8 +69,8 @@ export class RetryWriter {
 
   /**
    * Resolves once the log has the record; resolves with undefined if the destination has no room in the log, or all
-   * tries have failed. Rejects if the dispatcher ends first. `isReplacement`: the record replaces an earlier record of
-   * the event.
+   * tries have failed. Rejects if the dispatcher ends first, or no longer owns the destination. `isReplacement`: the
+   * record replaces an earlier record of the event.
    */
   add(tier: number, record: RetryRecord, isReplacement: boolean): Promise<StoredRecord | undefined> {
     const line = encodeRetryRecord(record);
@@ -104,7 +106,8 @@ export class RetryWriter {
 
   /** Stores a frame; returns undefined if the log refused it. */
   async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'> | undefined> {
-    const { destinationId, onStored } = this.#options;
+    const { destinationId, confirm, onStored } = this.#options;
+    await confirm();
     const payload = bytesOf(frame);
     const readTo = this.#options.readTo(tier);
     const seq = await this.#writer.write({ subject: retrySubject(destinationId, tier), payload, msgId: randomUUID() });
