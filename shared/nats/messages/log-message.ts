@@ -69,7 +69,8 @@ export function readLogMessage(
     data: pulled.data,
     timesHandedOut: number(0),
     seq: number(1),
-    storedAtMs: Math.floor(number(3) / 1e6),
+    // A number does not have enough digits for nanoseconds.
+    storedAtMs: Number((tokens[base + 3] ?? '').slice(0, -6)),
     consumerSeq: number(2),
     pending: number(4),
     header: (name) => {
