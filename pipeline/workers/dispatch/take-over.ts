@@ -32,6 +32,8 @@ export async function takeOver(
     finishedBefore: async (acked) => {
       position = await OwnedPosition.claim({ ...options, bucket }, acked);
       consumer.startFrom = { timeMs: position.sinceMs };
+      // Before the consumer is opened, which nothing would close if this fails.
+      if (position.isLost) position.skipUpTo = await endAtPublish(options, counts);
       return position.finished;
     },
     bufferedMax: () => quota.framesAheadMax,
@@ -42,9 +44,7 @@ export async function takeOver(
     }),
   });
   if (position === undefined) throw new Error('no position was claimed');
-  const skipUpTo = position.isLost ? await endAtPublish(options, counts) : 0;
-  position.skipUpTo = skipUpTo;
-  return { pullConsumer, position, skipUpTo };
+  return { pullConsumer, position, skipUpTo: position.skipUpTo };
 }
 
 /**
