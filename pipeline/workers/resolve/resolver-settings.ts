@@ -9,11 +9,11 @@ const hourMs = 3_600_000;
 export const { variables: resolverEnv, read: readResolverSettings } = defineSettings({
   deduplication: {
     windowMs: fromEnv({
-      RESOLVER_DEDUPLICATION_WINDOW_MS: count('How long a repeated event id is recognised', 24 * hourMs, {
-        unit: 'ms',
-        minimum: 0,
-        maximum: 7 * 24 * hourMs,
-      }),
+      RESOLVER_DEDUPLICATION_WINDOW_MS: count(
+        'How long a repeated event id is recognised. With less than an hour, events may be stored twice after a crash: the ids show which events of a repeated frame are stored',
+        24 * hourMs,
+        { unit: 'ms', minimum: 0, maximum: 7 * 24 * hourMs },
+      ),
     }),
     idsMax: fromEnv({
       RESOLVER_DEDUPLICATION_IDS_MAX: count('Event ids that one partition remembers; about 13 bytes each', 8_000_000, {
