@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { encodeRetryRecord, parkedTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
 import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
+import { ConsumerTakenError } from '../../../shared/nats/consume/consumers.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { every } from '../../../shared/runtime/every.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
@@ -70,11 +71,22 @@ async function otherEventIsDone(): Promise<number> {
   return seq;
 }
 
-/** Cuts the dispatcher off from the log and starts its successor, whose requests are all answered 200. */
+/**
+ * Cuts the dispatcher off from the log and starts its successor, whose requests are all answered 200. If the dispatcher
+ * reconnects while its consumer is made again, it may make it first: the successor then starts again, as a supervisor
+ * starts it.
+ */
 async function succeed(): Promise<void> {
   gate.cut();
   sink.answer(() => 200);
-  await rig.start(settings, 'successor');
+  for (;;) {
+    try {
+      await rig.start(settings, 'successor');
+      return;
+    } catch (error) {
+      if (!(error instanceof ConsumerTakenError)) throw error;
+    }
+  }
 }
 const delivered = (id: string): Promise<void> => until(`${id} is delivered`, () => sink.taken().includes(id));
 
