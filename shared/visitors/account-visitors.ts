@@ -10,6 +10,7 @@ import {
   keptFromPublic,
 } from './server-set.ts';
 import { storedIdentity } from './visitor-identity.ts';
+import type { VisitorClaim } from './visitor-identity.ts';
 import type { VisitorProperties } from './visitor-properties.ts';
 import type { AccountRows, KnownVisitors, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
 import {
@@ -156,6 +157,17 @@ export class AccountVisitors {
   /** Removes the identities of one kind from a visitor, and from the visitors that this batch merged into it. */
   release(kind: 'external_id' | 'email', visitor: Working): void {
     this.identities.release(kind, visitor, this.#losers);
+  }
+
+  /** Ids of merged visitors, now aliases of this visitor, to which the claim's identifiers were tied. */
+  mergedIdsIn({ userId, anonymousId, externalIds, emails }: VisitorClaim, visitor: Working): readonly string[] {
+    if (visitor.aliases === 0) return [];
+    const tied = [
+      ...[userId, anonymousId].map((id) => (id === undefined ? undefined : this.visitors.row(id))),
+      ...externalIds.map((value) => this.identities.tiedTo('external_id', storedIdentity(value))),
+      ...emails.map((value) => this.identities.tiedTo('email', storedIdentity(value))),
+    ];
+    return tied.flatMap((row) => (row === undefined || row === visitor || root(row) !== visitor ? [] : [row.id]));
   }
 
   /** Merges another visitor with a person that has an externalId; undefined if they must stay separate. */

@@ -8,13 +8,13 @@ import type { WorkingVisitors } from './working-visitors.ts';
 /** The visitor of each externalId and e-mail address of an account while a batch is processed. */
 export class OwnedIdentities {
   readonly #known: KnownVisitors;
-  readonly #visitors: Pick<WorkingVisitors, 'visitor' | 'storedRoot'>;
+  readonly #visitors: Pick<WorkingVisitors, 'visitor' | 'row' | 'storedRoot'>;
   readonly #owners = { external_id: new Map<string, Working>(), email: new Map<string, Working>() };
   readonly #new = { external_id: new Set<string>(), email: new Set<string>() };
   /** Ids whose stored identities of a kind the batch removes. */
   readonly #released = { external_id: new Set<string>(), email: new Set<string>() };
 
-  constructor(known: KnownVisitors, visitors: Pick<WorkingVisitors, 'visitor' | 'storedRoot'>) {
+  constructor(known: KnownVisitors, visitors: Pick<WorkingVisitors, 'visitor' | 'row' | 'storedRoot'>) {
     this.#known = known;
     this.#visitors = visitors;
   }
@@ -27,6 +27,12 @@ export class OwnedIdentities {
     const owner = this.#visitors.visitor(id);
     if (owner !== undefined) this.#owners[kind].set(value, owner);
     return owner;
+  }
+
+  /** The visitor that an identity was tied to, which may have become an alias since. */
+  tiedTo(kind: IdentityKind, value: string): Working | undefined {
+    const id = this.#known.identity(kind, value);
+    return id === undefined ? this.#owners[kind].get(value) : this.#visitors.row(id);
   }
 
   /** The owner of the first value that has an owner. */

@@ -113,6 +113,37 @@ test('planVisitors: the id of a merged visitor leads to the visitor it was merge
   expect(result.writes).toEqual([]);
 });
 
+test('planVisitors: an event names the merged ids of its identifiers, in the batch of the merge and later', () => {
+  const mergedIdsOf = ({ outcomes }: ReturnType<typeof plan>) =>
+    outcomes.map((outcome) => (outcome.kind === 'resolved' ? (outcome.mergedIds ?? []) : outcome.kind));
+  const device = stored('device', { createdAtUs: 1 });
+  const events = [
+    touch({ userId: 'device', externalIds: ['x'] }),
+    touch({ externalIds: ['x'] }),
+    touch({ userId: 'device' }),
+  ];
+  expect(mergedIdsOf(plan(events, known([device, stored('person')], [['external_id', 'x', 'person']])))).toEqual([
+    ['person'],
+    ['person'],
+    [],
+  ]);
+  const later = known(
+    [stored('device', { createdAtUs: 1, aliases: 1 }), stored('person', { mergedInto: 'device' })],
+    [['external_id', 'x', 'person']],
+  );
+  expect(mergedIdsOf(plan(events, later))).toEqual([['person'], ['person'], []]);
+  const inOne = [touch({ externalIds: ['x'] }), ...events];
+  expect(mergedIdsOf(plan(inOne, known([device])))).toEqual([[], ['new-1'], ['new-1'], []]);
+});
+
+test('planVisitors: a device that another person signed in on names no merged id', () => {
+  const other = stored('other', { properties: { external_id: 'o' }, signedInAs: 'person' });
+  const person = stored('person', { aliases: 1, properties: { external_id: 'x' } });
+  const result = plan([touch({ userId: 'other' })], known([other, person]));
+  expect(result.outcomes).toMatchObject([{ id: 'person' }]);
+  expect(result.outcomes[0]).not.toHaveProperty('mergedIds');
+});
+
 const erasedIdentifiers = { 'visitor v': {}, 'visitor old': {}, 'external_id x': {}, 'email a@b.c': {} };
 const naming: readonly VisitorTouch[] = [
   touch({ userId: 'v' }, { city: 'Oslo' }),

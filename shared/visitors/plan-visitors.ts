@@ -96,11 +96,13 @@ function applyTouch(account: AccountVisitors, received: VisitorTouch): VisitorOu
   for (const layer of given) applyGiven(account, event, visitor, layer);
   const { id, properties } = visitor;
   const { leftOut } = event;
+  const mergedIds = account.mergedIdsIn(claim, visitor);
   return {
     kind: 'resolved',
     id,
     properties,
     created: found === undefined,
+    ...(mergedIds.length === 0 ? {} : { mergedIds }),
     ...(leftOut === undefined ? {} : { leftOut }),
   };
 }

@@ -50,6 +50,8 @@ export type VisitorOutcome =
       readonly id: string;
       readonly properties: VisitorProperties;
       readonly created: boolean;
+      /** Ids that the event's identifiers had before a merge into this visitor. Absent if there are none. */
+      readonly mergedIds?: readonly string[];
       /** Absent if nothing was refused. */
       readonly leftOut?: LeftOut;
     }

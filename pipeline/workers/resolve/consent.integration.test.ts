@@ -60,9 +60,8 @@ const track = (body: TestEvent['body'], own: Partial<TestEvent> = {}): TestEvent
   ...own,
 });
 
-/** Resolves events one after the other, in a new account. */
-async function resolve(events: readonly TestEvent[]) {
-  const account = randomUUID();
+/** Resolves events one after the other. */
+async function resolve(events: readonly TestEvent[], account: string = randomUUID()) {
   const visitors = createVisitorStore(rig.pool);
   const logger = pino({ level: 'silent' });
   const withdrawals = createWithdrawals({
@@ -108,6 +107,21 @@ test('consent: a refusal also holds for earlier ids of the visitor', async () =>
   const [device = '', phone = ''] = written.map(({ visitor }) => visitor.id);
   expect(device).not.toBe(phone);
   await until('it is known of both', () => isDenied(device) && isDenied(phone));
+});
+
+const personRefuses = { body: { externalId: 'person', userProperties: { consent: { ads: false } } } };
+test.each<[name: string, before: readonly TestEvent[]]>([
+  ['a device into a person who refused', [identify('', {}, personRefuses), track({ userId: 'device' })]],
+  ['a person into an older device that refused', [identify('device', { ads: false }), track({ externalId: 'person' })]],
+])('consent: after a merge of %s, the refusal holds for waiting events of both', async (_name, before) => {
+  const { account, written, isDenied } = await resolve(before);
+  const [refused = '', other = ''] = written.map(({ visitor }) => visitor.id);
+  await until('the refusal is known', () => isDenied(refused));
+  expect(isDenied(other)).toBe(false);
+  const signIn = track({ userId: 'device', externalId: 'person' }, { id: 'sign-in' });
+  const merged = await resolve([signIn], account);
+  expect(merged.written.at(-1)?.visitor.id).toBe(refused);
+  await until('it is known of both', () => isDenied(other));
 });
 
 test('consent: an offline grant of yesterday does not undo the refusal of today', async () => {

@@ -36,21 +36,30 @@ function announcing() {
       withdrawals = create();
     },
     /** Resolves an event of the visitor, whose stored consent is `ads` after it; returns what is announced. */
-    event(receivedAtMs: number, ads: boolean, { saidAtMs = receivedAtMs, isSaid = true } = {}) {
+    event(
+      receivedAtMs: number,
+      ads: boolean,
+      {
+        saidAtMs = receivedAtMs,
+        isSaid = true,
+        mergedIds = [],
+      }: { readonly saidAtMs?: number; readonly isSaid?: boolean; readonly mergedIds?: readonly string[] } = {},
+    ) {
       const given = isSaid ? [{ consent: { ads } }] : [];
       const touch = { accountId, claim: {} as never, receivedAtMs, given, sentWith: 'public' as const };
       const properties = new VisitorProperties({ consent: { ads } });
-      const changes = withdrawals.changesOf({ touch, saidAtMs }, { id: 'ann', properties });
+      const changes = withdrawals.changesOf({ touch, saidAtMs }, { id: 'ann', properties, mergedIds });
       undelivered.push(...changes);
       return changes.map(({ words, atMs }) => [words['ads'], atMs]);
     },
     deliver() {
-      for (const { words, atMs } of undelivered.splice(0)) {
-        known.take(accountId, { v: 1, changes: [{ visitors: [hashedVisitor(key, accountId, 'ann')], words, atMs }] });
+      for (const { visitorIds, words, atMs } of undelivered.splice(0)) {
+        const visitors = visitorIds.map((id) => hashedVisitor(key, accountId, id));
+        known.take(accountId, { v: 1, changes: [{ visitors, words, atMs }] });
       }
     },
-    isDenied: () =>
-      known.lastWords(accountId, { visitorId: 'ann', receivedAtMs: Infinity })?.get('ads')?.isDenial === true,
+    isDenied: (visitorId = 'ann') =>
+      known.lastWords(accountId, { visitorId, receivedAtMs: Infinity })?.get('ads')?.isDenial === true,
   };
 }
 
@@ -109,6 +118,17 @@ test('withdrawals: of a denial, a grant and a denial in one request the last den
   send();
   deliver();
   expect(isDenied()).toBe(true);
+});
+
+test('withdrawals: a denial that the stream has is announced for an id that was merged since, until the stream has it too', () => {
+  const { event, deliver, isDenied, restart } = announcing();
+  event(1, false);
+  deliver();
+  expect([event(2, false, { isSaid: false }), isDenied('device')]).toEqual([[], false]);
+  restart();
+  expect(event(3, false, { isSaid: false, mergedIds: ['device'] })).toEqual([[false, 3]]);
+  deliver();
+  expect([event(4, false, { isSaid: false, mergedIds: ['device'] }), isDenied('device')]).toEqual([[], true]);
 });
 
 test('withdrawals: while the log does not answer, a denial is announced again, and a grant of a known denial is announced', () => {

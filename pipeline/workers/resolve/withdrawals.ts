@@ -17,6 +17,8 @@ type VisitorAfter = {
   readonly properties: VisitorProperties;
   /** Whether this event created the visitor: then no earlier event of the visitor can be waiting. */
   readonly created?: boolean;
+  /** Ids that the event's identifiers had before a merge into this visitor. */
+  readonly mergedIds?: readonly string[];
 };
 
 /** An event that may state consent, and the earlier of its own time and its receipt, in ms since the epoch. */
@@ -45,12 +47,12 @@ export type WithdrawalsOptions = {
 const announcedMax = 10_000;
 
 /**
- * A denial is announced if it is not the visitor's latest entry in the stream, whichever event shows it: the event that
- * states the denial, the first event after a merge, or an event that is resolved again after a crash. A grant is
- * announced if its event states it, the visitor then has it, and it was not received before the visitor's latest entry, a
- * denial. So visitors who never denied cause no messages, and a grant that every event repeats causes one. Global Privacy
- * Control of a known visitor counts as a denial of `$gpc`: it applies to waiting events too, for the purposes that follow
- * the signal.
+ * A denial is announced if it is not the latest entry in the stream of its visitor, and of each merged id that the event
+ * names, whichever event shows it: the event that states the denial, the first event after a merge, or an event that is
+ * resolved again after a crash. A grant is announced if its event states it, the visitor then has it, and it was not
+ * received before the visitor's latest entry, a denial. So visitors who never denied cause no messages, and a grant that
+ * every event repeats causes one. Global Privacy Control of a known visitor counts as a denial of `$gpc`: it applies to
+ * waiting events too, for the purposes that follow the signal.
  */
 export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
   const { connection, visitors, erasures, plans, logger } = options;
@@ -64,24 +66,28 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
     }
     return changes.map((change) => {
       const aliases = change.visitorIds.flatMap((id) => known.get(change.accountId)?.get(id) ?? []);
-      return { ...change, visitorIds: [...change.visitorIds, ...aliases] };
+      return { ...change, visitorIds: [...new Set([...change.visitorIds, ...aliases])] };
     });
   };
   return {
-    changesOf({ touch, saidAtMs }, { id, properties, created }) {
+    changesOf({ touch, saidAtMs }, { id, properties, created, mergedIds = [] }) {
       const { accountId, receivedAtMs, given, sentWith } = touch;
       if (sentWith === 'test' || plans(accountId)?.hasPurposes !== true) return none;
       const consent = properties.value['consent'];
       if (consent === undefined) return none;
       const said = given.map((members) => readConsentWords(members['consent']).words);
-      const ofVisitor = { visitorId: id, receivedAtMs: Number.POSITIVE_INFINITY };
-      const stored = erasures.lastWords(accountId, ofVisitor);
+      const visitorIds = [id, ...mergedIds];
+      const [stored, ...ofMerged] = visitorIds.map((visitorId) =>
+        erasures.lastWords(accountId, { visitorId, receivedAtMs: Number.POSITIVE_INFINITY }),
+      );
       const own = announced.get(keyOf(accountId, id));
       const lastOf = (name: string): LastWord | undefined => newer(stored?.get(name), own?.get(name));
       // A denial is announced until the stream has it, and after each grant.
       const isStored = (name: string): boolean =>
-        erasures.isCurrent && stored?.get(name)?.isDenial === true && lastOf(name)?.isDenial === true;
-      const change = { accountId, visitorIds: [id] };
+        erasures.isCurrent &&
+        lastOf(name)?.isDenial === true &&
+        [stored, ...ofMerged].every((words) => words?.get(name)?.isDenial === true);
+      const change = { accountId, visitorIds };
       const changes: ConsentChange[] = [];
       const add = (name: string, word: boolean, atMs: number): void => {
         const same = changes.findIndex(({ words, atMs: other }) => other === atMs && Object.values(words)[0] === word);
@@ -89,7 +95,10 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
         else changes[same] = { ...change, words: { ...changes[same]?.words, [name]: word }, atMs };
       };
       // Never before a grant that the denial follows, which may have the same receipt.
-      const deny = (name: string): void => add(name, false, Math.max(receivedAtMs, lastOf(name)?.atMs ?? receivedAtMs));
+      const deny = (name: string): void => {
+        const lasts = [lastOf(name), ...ofMerged.map((words) => words?.get(name))];
+        add(name, false, Math.max(receivedAtMs, ...lasts.map((last) => last?.atMs ?? receivedAtMs)));
+      };
       for (const [name, word] of Object.entries(readConsentWords(consent).words)) {
         const last = lastOf(name);
         if (!word && !isStored(name)) deny(name);
@@ -104,7 +113,8 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
       }
       // `$gpc` is not a purpose, so the loop over the purposes does not see it.
       const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
-      if (hasGpc && !isStored(consentMarks.gpc) && own?.has(consentMarks.gpc) !== true) deny(consentMarks.gpc);
+      const isAnnounced = own?.has(consentMarks.gpc) === true && mergedIds.length === 0;
+      if (hasGpc && !isAnnounced && !isStored(consentMarks.gpc)) deny(consentMarks.gpc);
       if (changes.length > 0) announced.set(keyOf(accountId, id), withChanges(own, changes));
       return changes;
     },
