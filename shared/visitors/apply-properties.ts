@@ -3,6 +3,7 @@ import { clickIdsProperty, mergeClickIds } from '../contracts/events/click-ids.t
 import { purposeOf } from '../contracts/events/consent-words.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { isJsonObject } from '../runtime/json.ts';
+import { isDenial } from './consent-denials.ts';
 import { boundedTimes, isContainer, memberKey, timeKey } from './property-times.ts';
 import type { Container, PropertyTimes } from './property-times.ts';
 
@@ -200,9 +201,6 @@ class Applying {
     delete this.#value[name];
   }
 }
-
-const isDenial = (value: unknown): boolean =>
-  value === false || (typeof value === 'string' && value.toLowerCase() === 'denied');
 
 /** A given consent with the names of the stored one. If it has a purpose in two spellings, a denial wins. */
 function spelledAs(stored: unknown, given: JsonObject): JsonObject {

@@ -144,6 +144,26 @@ test('planVisitors: a device that another person signed in on names no merged id
   expect(result.outcomes[0]).not.toHaveProperty('mergedIds');
 });
 
+test('planVisitors: what is for a known visitor changes that visitor, but ties no identifiers and creates no visitor', () => {
+  const from = known([stored('u'), stored('v')], [['external_id', 'x', 'v']]);
+  const forKnown = (claim: Partial<VisitorTouch['claim']>): VisitorTouch => ({
+    ...touch(claim, { consent: { ads: false } }),
+    isForKnown: true,
+  });
+  const result = plan(
+    [
+      forKnown({ userId: 'u', externalIds: ['x'], emails: ['a@b.c'] }),
+      forKnown({ userId: 'new', externalIds: ['y'] }),
+      forKnown({ emails: ['new@b.c'] }),
+      touch({ userId: 'u' }),
+    ],
+    from,
+  );
+  expect(propertiesOf(result)).toEqual([{ consent: { ads: false } }, {}, {}, {}]);
+  expect(result.writes.map(({ id }) => id)).toEqual(['v']);
+  expect([result.newIdentities, result.merges]).toEqual([[], []]);
+});
+
 const erasedIdentifiers = { 'visitor v': {}, 'visitor old': {}, 'external_id x': {}, 'email a@b.c': {} };
 const naming: readonly VisitorTouch[] = [
   touch({ userId: 'v' }, { city: 'Oslo' }),

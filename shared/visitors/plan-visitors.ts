@@ -80,7 +80,7 @@ function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows
 function applyTouch(account: AccountVisitors, received: VisitorTouch): VisitorOutcome {
   if (isErased(received, account.known)) return { kind: 'erased' };
   const touch = withoutSuppressedDevice(received, account.known);
-  const { claim, given, sentWith, limits = defaultIdentityLimits } = touch;
+  const { claim, given, isForKnown = false, sentWith, limits = defaultIdentityLimits } = touch;
   const byEmail = findByEmail(account, claim, limits, tiesAsServer(sentWith, claim));
   // If the e-mail address decides, the server's signature does not count: it covers another identifier.
   const trust = byEmail !== undefined && sentWith === 'signed' ? 'public' : sentWith;
@@ -88,11 +88,14 @@ function applyTouch(account: AccountVisitors, received: VisitorTouch): VisitorOu
   const found = byEmail ?? findKnown(account, claim, event.tiesAsServer);
   if (found !== undefined && isUnreadable(found)) return unreadable;
   if (sentWith === 'test') return viewVisitor(account, event, found, given);
-  const visitor = byEmail === undefined ? identify(account, event, found) : followEmail(account, event, byEmail);
+  if (isForKnown && found === undefined) return viewVisitor(account, event, undefined, []);
+  const untied = isForKnown ? found : undefined;
+  const visitor =
+    untied ?? (byEmail === undefined ? identify(account, event, found) : followEmail(account, event, byEmail));
   // The second id of an alias may lead to another visitor than the one that was found.
   if (isUnreadable(visitor)) return unreadable;
   visitor.isSeen = true;
-  for (const value of claim.emails) account.tieEmail(event, visitor, value);
+  if (!isForKnown) for (const value of claim.emails) account.tieEmail(event, visitor, value);
   for (const layer of given) applyGiven(account, event, visitor, layer);
   const { id, properties } = visitor;
   const { leftOut } = event;

@@ -14,6 +14,8 @@ export type VisitorTouch = {
   /** The time of the event's properties, in ms since the epoch, never after the receipt. Default: the receipt. */
   readonly saidAtMs?: number;
   readonly given: readonly JsonObject[];
+  /** The properties are for a visitor that exists: none is created, and no identifiers are tied. Default: no. */
+  readonly isForKnown?: boolean;
   readonly sentWith: KeyTrust;
   /** The account's identity limits. Default: `defaultIdentityLimits`. */
   readonly limits?: IdentityLimits;

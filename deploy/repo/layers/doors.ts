@@ -178,6 +178,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   visitors: [
     'alias-statements.ts',
     'clean-json.ts',
+    'consent-denials.ts',
     'count-results.ts',
     'erase-visitor.ts',
     'erased-person.ts',

@@ -6,6 +6,7 @@ import type { PlainEnvelope } from '../../../shared/contracts/events/plain-envel
 import { eventScope, hashEvent, hashWithoutGroup } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ByteWriter } from '../../../shared/json/byte-writer.ts';
+import { denialsIn } from '../../../shared/visitors/consent-denials.ts';
 import { cleanEmail, cleanText, namedBy, stillNaming } from '../../../shared/visitors/visitor-identity.ts';
 import { defaultIdentityRules } from '../../../shared/visitors/identity-rules.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
@@ -36,7 +37,7 @@ export type Candidate = {
   /** Number of bytes that the client sent for the event. */
   readonly sentBytes: number;
   readonly touch: VisitorTouch;
-  /** Set if the event goes to the quarantine, not to its destinations. */
+  /** Set if the event is quarantined, or dropped after its visitor has its refusals. */
   readonly held?: HeldEvent;
   /** Time of the event's properties, in ms since the epoch: its own time or its receipt, whichever is earlier. */
   readonly saidAtMs: number;
@@ -130,21 +131,36 @@ function admit(
   const judged =
     trackingPlan &&
     judgeEvent(context, trackingPlan, { accepted, name, timeMs: event.timeMs, isTest, versionNumber, parse });
-  if (judged !== undefined && 'leaving' in judged) return judged.leaving;
   const start = context.writer.length;
   const saidAtMs = Math.min(event.timeMs, envelope.at);
-  if (judged !== undefined && 'held' in judged) {
-    // Looked up like an event of a test key, which changes no visitor: an erased visitor's event is not quarantined.
-    const asked: VisitorTouch = { ...touch, given: [], sentWith: 'test' };
+  // The visitor of a quarantined event is looked up even if it refuses nothing: an erased visitor's is not quarantined.
+  const hold = (held: HeldEvent): Candidate => {
     const json = { start, end: start };
-    return { accepted, hash, unreleased, json, sentBytes, touch: asked, held: judged.held, saidAtMs };
-  }
-  if (!isTest && !plan.allows(name)) return drops.notAllowed;
+    return { accepted, hash, unreleased, json, sentBytes, touch: onlyRefusals(touch), held, saidAtMs };
+  };
+  const drop = (leaving: Leaving): Candidate | Leaving =>
+    onlyRefusals(touch).given.length === 0 ? leaving : hold({ leaving, show: () => undefined });
+  if (judged !== undefined && 'held' in judged) return hold(judged.held);
+  if (judged !== undefined && 'leaving' in judged) return drop(judged.leaving);
+  if (!isTest && !plan.allows(name)) return drop(drops.notAllowed);
   const changed = judged?.changed;
   encodeEvent(context.writer, envelope, changed ? readEvent(changed, rules) : event, plan.versionNumber);
   const json = { start, end: context.writer.length };
   const given = changed ? stillNaming(readTouch(changed, rules.keyTrust, options).touch, namedBy(touch)) : touch;
   return { accepted, hash, unreleased, json, sentBytes, touch: given, saidAtMs };
+}
+
+/**
+ * What an event gives its visitor if it is not resolved: the visitor's refusals of consent, which also concern events
+ * that are resolved already.
+ */
+function onlyRefusals(touch: VisitorTouch): VisitorTouch {
+  if (touch.sentWith === 'test') return { ...touch, given: [] };
+  const given = touch.given.flatMap((layer) => {
+    const consent = denialsIn(layer['consent']);
+    return consent === undefined ? [] : [{ consent }];
+  });
+  return { ...touch, given, isForKnown: true };
 }
 
 /**

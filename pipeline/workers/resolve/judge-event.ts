@@ -25,7 +25,7 @@ export type Judged =
   | { readonly changed: Envelope }
   | undefined;
 
-/** An event for the quarantine, unless its visitor was erased. */
+/** An event that is not resolved, and how it ends unless its visitor was erased. */
 export type HeldEvent = {
   readonly leaving: Leaving;
   /** Shows the event in the view as quarantined. */

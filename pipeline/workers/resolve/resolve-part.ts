@@ -220,16 +220,16 @@ async function writeLines(
   for (const candidate of candidates) {
     index += 1;
     const outcome = outcomes[index] as VisitorOutcome;
+    if (outcome.kind === 'resolved') {
+      consents.push(...context.withdrawals.changesOf(candidate, outcome));
+      if (outcome.leftOut !== undefined) countLeftOut(context, candidate.touch, outcome.leftOut);
+    }
     if (candidate.held !== undefined) {
       leave(counts, hold(candidate, candidate.held, outcome), deadLetters);
       continue;
     }
     visitorLimit.earn(candidate.touch.accountId, bytesOf(candidate.accepted));
     costBudget.recordActivity(candidate.touch.accountId);
-    if (outcome.kind === 'resolved') {
-      consents.push(...context.withdrawals.changesOf(candidate, outcome));
-      if (outcome.leftOut !== undefined) countLeftOut(context, candidate.touch, outcome.leftOut);
-    }
     const json = writer.stretchOf(candidate.json);
     samplePersonalData(context.personalData, candidate.touch, json);
     const leaving = write(candidate, json, outcome, outgoing);
@@ -370,10 +370,10 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
 /** Maximum bytes of a message besides its events: its headers, with the ids of one event. */
 const messageOverheadBytes = 4_096;
 
-/** How an event ends that its account's tracking plan quarantines. */
+/** How an event ends that is quarantined or dropped. */
 function hold({ accepted }: Candidate, held: HeldEvent, visitor: VisitorOutcome): Leaving {
   if (visitor.kind === 'erased') return drops.erased;
-  if (visitor.kind === 'refused') return letterOf(accepted, visitor.reason);
+  if (visitor.kind === 'refused' && held.leaving.kind !== 'drop') return letterOf(accepted, visitor.reason);
   held.show();
   return held.leaving;
 }

@@ -231,6 +231,45 @@ test('tracking plan: a quarantined event is kept once if its client repeats it o
   expect([(await heldOf(account)).length, (await heldOf(other)).length]).toEqual([1, 1]);
 });
 
+test('tracking plan: a refusal of consent in an event that is quarantined or dropped counts for a known visitor', async () => {
+  const plan = compileResolvePlan(
+    testLiveConfig({
+      allowedEvents: ['E', 'Last'].map((name) => ({ id: name, name, destinationIds: [] })),
+      dataGovernanceRules: [
+        forbiddenRule('held', { property: 'event_properties.ssn', action: 'Quarantine' }),
+        forbiddenRule('dropped', { property: 'event_properties.card', action: 'Drop' }),
+      ],
+    }),
+  );
+  const refusing = (userId: string, event: string, eventProperties: JsonObject): TestEvent => ({
+    body: { event, userId, eventProperties, userProperties: { city: 'Graz' }, consent: { ads: false, stats: true } },
+  });
+  const users = ['ann', 'bob', 'cid', 'dan'];
+  const { account, written, stats } = await resolve(plan, [
+    ...users.map((userId) => ({ body: { event: 'E', userId, consent: { ads: true } } })),
+    refusing('ann', 'E', { ssn }),
+    refusing('bob', 'E', { card: '4111' }),
+    refusing('cid', 'Not allowed', {}),
+    { ...refusing('dan', 'E', { ssn }), test: true },
+    refusing('new', 'E', { card: '4111' }),
+    ...users.map((userId) => ({ body: { event: 'E', userId } })),
+  ]);
+  const [denied, granted] = [{ ads: false }, { ads: true }];
+  const consents = written.map(({ event, visitor }) => [visitor.id, event.test, visitor['consent'], visitor['city']]);
+  expect(consents.filter(([, isTest]) => isTest === false).slice(4)).toEqual([
+    ['ann', false, denied, undefined],
+    ['bob', false, denied, undefined],
+    ['cid', false, denied, undefined],
+    ['dan', false, granted, undefined],
+  ]);
+  expect(stats).toMatchObject({ quarantined: 1, plan_dropped: 2, not_allowed_dropped: 1 });
+  const { rows } = await rig.ownerPool.query('select id from visitors where account_id = $1 and id = $2', [
+    account,
+    'new',
+  ]);
+  expect(rows).toEqual([]);
+});
+
 test('tracking plan: an event of an erased person is dropped, not quarantined, if it waited at the erasure or the person is suppressed', async () => {
   const holding = planOf([{ property: 'event_properties.ssn', action: 'Quarantine' }]);
   const { account } = await resolve(holding, [
