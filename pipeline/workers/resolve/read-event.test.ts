@@ -56,6 +56,16 @@ describe('readEvent', () => {
     expect(contextOf(readEvent(envelope({ integrations: large }), rules))).toEqual({});
   });
 
+  it('readEvent: of more integrations than are read, every exclusion counts', () => {
+    const names = (wanted: boolean) => Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`D${n}`, wanted]));
+    const integrationsOf = (integrations: JsonObject) => readEvent(envelope({ integrations }), rules).integrations;
+    const some = integrationsOf({ ...names(true), GA4: false, All: false });
+    expect(some).toMatchObject({ GA4: false, All: false, D0: true });
+    expect(Object.keys(some ?? {})).toHaveLength(100);
+    expect(integrationsOf({ All: true, ...names(false), GA4: false })).toEqual({ ...names(false), GA4: false });
+    expect(integrationsOf(names(true))).toBeUndefined();
+  });
+
   it('readTouch: click ids are properties of the visitor, with the time of the event', () => {
     const page = { current_url: 'https://a.test/?gclid=G', _fbp: 'fb.1.2.3' };
     expect(given({ defaultProperties: page, time: 5 })).toEqual({

@@ -91,13 +91,13 @@ export function timeOf({ kind, body, at }: Envelope): number {
 function readIntegrations(given: unknown): Integrations | undefined {
   if (!isJsonObject(given)) return undefined;
   const said = Object.entries(given)
-    .slice(0, integrationsMax)
     .filter(([name]) => name !== '__proto__')
     .map(([name, value]) => [name, value !== false] as const);
-  const { All: all } = given;
+  const exclusions = said.filter(([, wanted]) => !wanted).length;
   // Allowing some destinations has no effect if all others are allowed too.
-  const keeps = all === false || said.some(([, wanted]) => !wanted);
-  return keeps ? Object.fromEntries(said) : undefined;
+  if (exclusions === 0) return undefined;
+  let rest = integrationsMax - exclusions;
+  return Object.fromEntries(said.filter(([, wanted]) => !wanted || (rest -= 1) >= 0));
 }
 
 function eventProperties(body: EnvelopeBody): JsonObject {

@@ -89,10 +89,15 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
         [stored, ...ofMerged].every((words) => words?.get(name)?.isDenial === true);
       const change = { accountId, visitorIds };
       const changes: ConsentChange[] = [];
+      const wordsAt = new Map<string, Record<string, boolean>>();
       const add = (name: string, word: boolean, atMs: number): void => {
-        const same = changes.findIndex(({ words, atMs: other }) => other === atMs && Object.values(words)[0] === word);
-        if (same === -1) changes.push({ ...change, words: { [name]: word }, atMs });
-        else changes[same] = { ...change, words: { ...changes[same]?.words, [name]: word }, atMs };
+        let words = wordsAt.get(`${word} ${atMs}`);
+        if (words === undefined) {
+          words = {};
+          wordsAt.set(`${word} ${atMs}`, words);
+          changes.push({ ...change, words, atMs });
+        }
+        words[name] = word;
       };
       // Never before a grant that the denial follows, which may have the same receipt.
       const deny = (name: string): void => {

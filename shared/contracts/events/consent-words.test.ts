@@ -48,3 +48,16 @@ test('own consent: property: any JSON is read, within bounds', () => {
   const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`name-${n}`, true]));
   expect(Object.keys(readOwnConsent(many).words)).toHaveLength(200);
 });
+
+const names = Array.from({ length: 900 }, (_, n) => `name-${n}`);
+const all = (word: boolean): Record<string, boolean> => Object.fromEntries(names.map((name) => [name, word]));
+test.each<[where: string, consent: unknown]>([
+  ['names that are granted', { ...all(true), ads: false }],
+  ['names that are denied', { ...all(false), ads: 'Denied' }],
+  ['categories', { categoryPreferences: { ...all(true), ads: false } }],
+  ['names, in a list', { ...all(true), rejected_categories: ['ads'] }],
+  ['rejected categories', { rejected_categories: [...names, 'ads'] }],
+  ['ids', { allowedConsentIds: names, deniedConsentIds: [...names, 'ads'] }],
+])('own consent: a denial after 900 %s is read', (_where, consent) => {
+  expect(readOwnConsent(consent).words['ads']).toBe(false);
+});

@@ -35,8 +35,8 @@ export const purposeOf = (name: string): string => name.trim().toLowerCase();
 /** The decisions, and the number of unreadable values. */
 export type ReadConsent = { readonly words: Record<string, boolean>; readonly unreadable: number };
 
-/** Maximum number of names that are read. */
-const namesMax = 200;
+/** Maximum numbers of names that are read, counted apart so that no number of grants hides a denial. */
+const namesMax = { granted: 200, denied: 1_000 };
 const nameCharactersMax = 250;
 const texts: ReadonlyMap<string, boolean> = new Map([
   ['granted', true],
@@ -51,13 +51,14 @@ export function readConsentWords(consent: unknown): ReadConsent {
   const read = { words: {} as Record<string, boolean>, unreadable: 0 };
   if (consent === undefined || consent === null || consent === '') return read;
   if (!isJsonObject(consent)) return { words: {}, unreadable: 1 };
-  for (const name of Object.keys(consent).slice(0, namesMax)) {
-    const value = consent[name];
+  const rest = { ...namesMax };
+  for (const [name, value] of Object.entries(consent)) {
     if (value === undefined || value === null || value === '') continue;
     if (name === 'accepted_categories' || name === 'rejected_categories') {
       addList(read, value, name === 'accepted_categories');
     } else {
       const word = typeof value === 'string' ? texts.get(value.toLowerCase()) : value;
+      if ((rest[word === false ? 'denied' : 'granted'] -= 1) < 0) continue;
       if (typeof word === 'boolean') addWord(read.words, name, word);
       else read.unreadable += 1;
     }
@@ -92,7 +93,7 @@ function addList(read: { readonly words: Record<string, boolean>; unreadable: nu
     read.unreadable += 1;
     return;
   }
-  for (const name of list.slice(0, namesMax) as readonly unknown[]) {
+  for (const name of list.slice(0, word ? namesMax.granted : namesMax.denied) as readonly unknown[]) {
     if (typeof name === 'string') addWord(read.words, name, word);
     else read.unreadable += 1;
   }

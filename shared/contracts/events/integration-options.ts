@@ -16,5 +16,5 @@ export function integrationOptions(given: unknown): JsonObject | undefined {
 
 const optionsCharactersMax = 16_384;
 
-/** Maximum number of destinations that are read from an event; further ones are ignored. */
+/** Maximum number of destinations that are read from an event; further ones are ignored, except exclusions. */
 export const integrationsMax = 100;

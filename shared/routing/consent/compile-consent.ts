@@ -46,6 +46,8 @@ export type JudgeConsent = (head: EventHead, subject: Subject, now: ConsentNow) 
 
 /** Maximum number of remembered consents; senders use few different consents. */
 const rememberedMax = 1_000;
+/** A longer consent is not remembered. */
+const rememberedCharactersMax = 4_096;
 const noWords: ConsentWords = {};
 
 /**
@@ -231,6 +233,7 @@ function isWithdrawn({ names }: Purpose, layer: ConsentLayer, { head, subject, l
 function rememberedWords(): (json: string) => ConsentWords {
   const known = new Map<string, ConsentWords>();
   return (json) => {
+    if (json.length > rememberedCharactersMax) return JSON.parse(json) as ConsentWords;
     let words = known.get(json);
     if (words === undefined) {
       words = JSON.parse(json) as ConsentWords;
