@@ -1,23 +1,28 @@
+import { denialsIn } from './consent-denials.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import type { AccountVisitors } from './account-visitors.ts';
 import type { PlannedEvent } from './planned-event.ts';
 import { afterServerGave, keptFromPublic, setByPublicOnly } from './server-set.ts';
 import { identityKinds, storedIdentity } from './visitor-identity.ts';
+import type { VisitorProperties } from './visitor-properties.ts';
 import type { Working } from './working-visitor.ts';
 
-/** Applies the properties of an event, except properties that its key may not set. */
+/**
+ * Applies the properties of an event, except properties that its key may not set. Of properties that are too large, only
+ * the refusals of consent are applied, if these fit.
+ */
 export function applyGiven(account: AccountVisitors, event: PlannedEvent, visitor: Working, layer: JsonObject): void {
   const own = withoutForeignId(account, visitor, layer);
-  const given = event.givesAsServer ? own : withoutProtected(event, visitor, own);
+  let given = event.givesAsServer ? own : withoutProtected(event, visitor, own);
   const before = visitor.properties;
-  const next = before.with(
-    given,
-    event.saidAtMs,
-    event.givesAsServer ? setByPublicOnly(visitor.setByServer, before.value) : undefined,
-  );
-  if (account.isTooLarge(next) && next.bytes > before.bytes) {
+  const forced = event.givesAsServer ? setByPublicOnly(visitor.setByServer, before.value) : undefined;
+  const isTooLarge = (after: VisitorProperties): boolean => account.isTooLarge(after) && after.bytes > before.bytes;
+  let next = before.with(given, event.saidAtMs, forced);
+  if (isTooLarge(next)) {
     event.leaveOut('oversized');
-    return;
+    given = { consent: denialsIn(given['consent']) };
+    next = before.with(given, event.saidAtMs);
+    if (isTooLarge(next)) return;
   }
   if (next !== before) {
     for (const kind of identityKinds) {

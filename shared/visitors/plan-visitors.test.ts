@@ -228,6 +228,23 @@ test('planVisitors: properties beyond the limit are left out, clearing still wor
   expect(propertiesOf(result).map((properties) => Object.keys(properties))).toEqual([['a'], []]);
 });
 
+test('planVisitors: of properties beyond the limit only the refusals of consent are kept, if they fit', () => {
+  const before = { a: 'x'.repeat(20), consent: { ads: true, stats: true } };
+  const afterwards = (given: VisitorTouch['given'][number], bytesMax = 100) => {
+    const result = plan([touch({ userId: 'u' }, given)], known([stored('u', { properties: before })]), bytesMax);
+    return [sumLeftOut(result.outcomes).oversized, ...propertiesOf(result)];
+  };
+  const refused = { ...before, consent: { ads: false, stats: true } };
+  expect(afterwards({ city: 'y'.repeat(80), consent: { ads: false, more: true } })).toEqual([1, refused]);
+  expect(afterwards({ consent: { note: 'y'.repeat(80), ads: 'Denied' } })).toEqual([
+    1,
+    { ...before, consent: { ads: 'Denied', stats: true } },
+  ]);
+  expect(afterwards({ city: 'y'.repeat(80), consent: { ads: true } })).toEqual([1, before]);
+  const full = JSON.stringify(before).length;
+  expect(afterwards({ city: 'y', consent: { ads: false } }, full)).toEqual([1, before]);
+});
+
 test('planVisitors: two visitors that together would be too large are not merged and keep their properties', () => {
   const from = known(
     [stored('u', { properties: { a: 'x'.repeat(60) } }), stored('w', { properties: { b: 'y'.repeat(60) } })],
