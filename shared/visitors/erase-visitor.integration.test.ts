@@ -12,6 +12,7 @@ import { eraseFor } from '../testing/visitors.ts';
 import type { AnnouncedErasure } from './erase-visitor.ts';
 import { createVisitorStore } from './postgres-visitor-store.ts';
 import { deleteSuppression, selectSuppressions } from './suppressions.ts';
+import { unstoredVisitorId } from './visitor-identity.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import { VisitorsUnavailableError } from './visitor-store.ts';
 import type { VisitorOutcome, VisitorStore, VisitorTouch } from './visitor-store.ts';
@@ -92,6 +93,28 @@ test('erase visitor: nothing of the visitor can be read, and earlier events with
     expect(await outcomesOf(store, late)).toEqual(late.map(() => 'erased'));
   }
   expect(await allRows(account)).not.toContain('canary');
+});
+
+test('erase visitor: test events that named its identifier before a visitor had it are erased and announced too', async () => {
+  const account = randomUUID();
+  const none = { userId: undefined, anonymousId: undefined, externalIds: [], emails: [] };
+  const ofTests = [
+    unstoredVisitorId(account, { ...none, externalIds: ann.externalIds }),
+    unstoredVisitorId(account, { ...none, emails: ann.emails }),
+  ];
+  await pool.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+      select $1, 'e-' || id, now(), now(), 's', 'Signup', id, true, '{}' from unnest($2::text[]) as t (id)`,
+    [account, [...ofTests, 'of another']],
+  );
+  await createVisitorStore(pool).resolve([touch(account, { claim: ann })]);
+  const announced: (readonly string[])[] = [];
+  const announce = async ({ ids }: AnnouncedErasure): Promise<void> => void announced.push(ids.toSorted());
+  expect(await eraseFor(pool, { accountId: account, id: 'ann-canary' }, { announce })).toEqual(['ann-canary']);
+  const all = ['ann-canary', ...ofTests].toSorted();
+  expect(announced).toEqual([all, all]);
+  const { rows } = await pool.query('select visitor_id from recent_events where account_id = $1', [account]);
+  expect(rows).toEqual([{ visitor_id: 'of another' }]);
 });
 
 test('erase visitor: a person who comes back is a new visitor with no data, and late events do not reach it', async () => {

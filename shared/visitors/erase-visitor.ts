@@ -10,7 +10,7 @@ import { deleteOldErasures, erasuresKeptMs, insertErasures, moveErasures } from 
 import { findRoot } from './find-visitor.ts';
 import { deleteMerges } from './merge-records.ts';
 import { untilMemoriesKnow } from './trusted-memory.ts';
-import { cleanText } from './visitor-identity.ts';
+import { cleanText, unstoredVisitorId } from './visitor-identity.ts';
 import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import { lockVisitors, signOut } from './visitor-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
@@ -65,6 +65,7 @@ export type ForwardedErasure = {
 };
 
 export type AnnouncedErasure = {
+  /** The visitor's ids, and those in its test events. */
   readonly ids: readonly string[];
   /** The visitors' ids and other identifiers. */
   readonly identifiers: readonly Identifier[];
@@ -101,9 +102,10 @@ const aheadMs = 60_000;
 export async function eraseVisitor(pool: Pool, request: ErasureRequest, options: EraseOptions): Promise<Erased> {
   const { accountId } = request;
   const { now, announce, onLeftAhead } = options;
-  const erased = await inTransaction(pool, (client) => eraseAhead(client, request, options));
+  const { ofTestEvents, ...erased } = await inTransaction(pool, (client) => eraseAhead(client, request, options));
   if (erased.ids.length === 0) return erased;
-  const { erasureId, ids, identifiers } = erased;
+  const { erasureId, identifiers } = erased;
+  const ids = [...erased.ids, ...ofTestEvents];
   try {
     await untilMemoriesKnow();
     const atMs = await latestTime(pool, now);
@@ -117,12 +119,15 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
   }
 }
 
-/** Erases a visitor with a time in the future, in a transaction that holds the lock of its account. */
+/**
+ * Erases a visitor with a time in the future, in a transaction that holds the lock of its account. `ofTestEvents`: ids
+ * in test events that were sent before the visitor had their identifier.
+ */
 async function eraseAhead(
   client: PoolClient,
   { accountId, id, isSuppressed = false, actor, reference }: ErasureRequest,
   { now, announce, audit, forward }: EraseOptions,
-): Promise<Erased> {
+): Promise<Erased & { readonly ofTestEvents: readonly string[] }> {
   await holdForErasure(client, accountId);
   const requestedAtMs = await latestTime(client, now);
   const atMs = requestedAtMs + aheadMs;
@@ -130,11 +135,13 @@ async function eraseAhead(
   const { cluster, identities, profiles } = await deleteVisitor(client, accountId, id);
   // An id that only requested the variant of an experiment has an assignment, but no visitor yet.
   const ids = cluster.length > 0 ? cluster : [id].filter((text) => cleanText(text) === text);
-  const deleted = await deleteRows(client, accountId, ids, await assignedIds(client, accountId, identities));
+  const ofTestEvents = identities.map((identity) => unstoredId(accountId, identity));
+  const assigned = await assignedIds(client, accountId, identities);
+  const deleted = await deleteRows(client, accountId, ids, { assigned, ofTestEvents });
   const identifiers = [...ids.map((value) => ({ kind: 'visitor' as const, value })), ...identities];
   const counts = { visitors: cluster.length, identifiers: identifiers.length, ...deleted };
   if (cluster.length + deleted.recentEvents + deleted.experimentAssignments + deleted.experimentVisitors === 0) {
-    return { erasureId, ids: [], identifiers: [], counts, atMs };
+    return { erasureId, ids: [], identifiers: [], counts, atMs, ofTestEvents };
   }
   const suppression = isSuppressed ? { sinceMs: requestedAtMs, erasureId, reference } : undefined;
   for (const some of chunks(identifiers)) await insertErasures(client, { accountId, atMs, suppression }, some);
@@ -144,8 +151,14 @@ async function eraseAhead(
   const person = await personOf(client, accountId, { cluster, identities, profiles });
   if (person !== undefined) await forward(client, { erasureId, requestedAtMs, person });
   await audit(client, erasureId, ids[0] ?? id);
-  await announce({ ids, identifiers, atMs, isAhead: true }, client);
-  return { erasureId, ids, identifiers, counts, atMs };
+  await announce({ ids: [...ids, ...ofTestEvents], identifiers, atMs, isAhead: true }, client);
+  return { erasureId, ids, identifiers, counts, atMs, ofTestEvents };
+}
+
+/** The visitor id in a test event that named only this identifier while no visitor had it. */
+function unstoredId(accountId: string, { kind, value }: Identifier): string {
+  const named = kind === 'email' ? { externalIds: [], emails: [value] } : { externalIds: [value], emails: [] };
+  return unstoredVisitorId(accountId, { userId: undefined, anonymousId: undefined, ...named });
 }
 
 /** A database clock that is further ahead than this counts as wrong, in ms. */
@@ -241,12 +254,14 @@ async function assignedIds(
   return externalIds.filter((id) => !ofOthers.has(id));
 }
 
-/** `assigned`: further ids of the visitor under which assignments may be stored. */
+/** Further ids of a visitor: under which assignments may be stored, and that its test events may have. */
+type OtherIds = { readonly assigned: readonly string[]; readonly ofTestEvents: readonly string[] };
+
 async function deleteRows(
   db: Queryable,
   accountId: string,
   ids: readonly string[],
-  assigned: readonly string[],
+  { assigned, ofTestEvents }: OtherIds,
 ): Promise<DeletedRows> {
   const deleteFrom = async (table: string, of = ids): Promise<number> => {
     let count = 0;
@@ -260,7 +275,7 @@ async function deleteRows(
     return count;
   };
   return {
-    recentEvents: await deleteFrom(visitorTables.recentEvents),
+    recentEvents: await deleteFrom(visitorTables.recentEvents, [...ids, ...ofTestEvents]),
     experimentAssignments: await deleteFrom(visitorTables.experimentAssignments, [...ids, ...assigned]),
     experimentVisitors: await deleteFrom(visitorTables.experimentVisitors),
   };
