@@ -83,6 +83,7 @@ function retainedAfter(erasedAtMs: number, limits: RetentionLimits, nowMs: numbe
       why: 'references to EVENTS, with the events that they refer to; deleted at the next attempt, but they stay while a destination is paused',
       until: null,
     },
+    { name: 'saved_views', why: 'filters of the event list, which may contain a value', until: null },
     { name: 'INGEST', why: 'events that are not resolved yet, dropped when they are resolved', until: null },
     { name: 'backups', why: 'of PostgreSQL and the log, as long as the operator keeps them', until: null },
   ];

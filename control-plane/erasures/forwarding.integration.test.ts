@@ -276,6 +276,7 @@ test('certificate: says what was erased where and until when the rest is kept, a
     new Date(payload.retained.find((one) => one.name === name)?.until ?? 0).getTime();
   expect(until('EVENTS')).toBe(new Date(erased.erasedAt).getTime() + plane.env.RETENTION_HISTORY_MS);
   expect(until('DEAD_LETTERS')).toBe(new Date(erased.erasedAt).getTime() + plane.env.LOG_DEAD_LETTERS_AGE_MS);
+  expect(payload.retained).toContainEqual(expect.objectContaining({ name: 'saved_views', until: null }));
   expect(JSON.stringify(payload)).not.toContain('canary');
 
   const changed = { ...payload, reference: 'another' };
