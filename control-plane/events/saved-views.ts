@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
+import { maskValue } from '../../shared/routing/tracking-plan/describe-hit.ts';
+import { masksValues } from '../account/endpoints.ts';
 import { badRequest, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { hasScope } from '../keys/scopes.ts';
 
 const viewsMax = 100;
 const queryCharsMax = 2_000;
@@ -14,6 +17,17 @@ const savedView = Type.Object({
 
 type Row = { readonly name: string; readonly query: string; readonly savedAt: Date };
 const view = ({ savedAt, ...row }: Row) => ({ ...row, savedAt: savedAt.toISOString() });
+
+/** The filters of a view, with the value that they search for masked. */
+function maskQuery(query: string): string {
+  const filters = new URLSearchParams(query);
+  const value = filters.get('value');
+  if (value === null) return query;
+  // Replaces every `value`.
+  filters.set('value', maskValue(value));
+  return String(filters);
+}
+
 const columns = 'name, query, saved_at as "savedAt"';
 
 /**
@@ -27,14 +41,18 @@ export const savedViewEndpoints = [
     scope: 'event:list',
     id: 'listEventViews',
     tag: 'Events',
-    summary: `List the saved views of the event list by name, ${viewsMax} at most`,
+    summary:
+      `List the saved views of the event list by name, ${viewsMax} at most. The value that a view searches for is masked ` +
+      'for keys without `pii:read` if the account masks personal data',
     reply: Type.Object({ entities: Type.Array(savedView) }),
-    async handle({ principal }, { pool }) {
+    async handle({ principal }, { pool, storage }) {
       const { rows } = await pool.query<Row>(
         `select ${columns} from saved_views where account_id = $1 order by name limit ${viewsMax}`,
         [principal.accountId],
       );
-      return { entities: rows.map(view) };
+      const isMasked =
+        !hasScope(principal.scopes, 'pii:read') && (await masksValues(storage.fork(), principal.accountId));
+      return { entities: rows.map((row) => view(isMasked ? { ...row, query: maskQuery(row.query) } : row)) };
     },
   }),
   defineEndpoint({

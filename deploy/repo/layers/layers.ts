@@ -187,7 +187,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     'console-host': [],
     destinations: ['collections', 'health'],
     erasures: ['destinations'],
-    events: ['destinations', 'health', 'versions'],
+    events: ['account', 'destinations', 'health', 'keys', 'versions'],
     experiments: ['collections', 'versions'],
     'experiments/assignment': ['publishing'],
     health: ['publishing'],
