@@ -16,7 +16,7 @@ import type { AssignmentQuota } from './assignment-quota.ts';
 import { batchCalls } from './batch-calls.ts';
 import type { OpenedPlan } from './experiment-plans.ts';
 import type { ExperimentLimits } from './experiment-limits.ts';
-import type { ImpressionLog } from './impression-log.ts';
+import type { Impression, ImpressionLog } from './impression-log.ts';
 
 export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
 
@@ -28,7 +28,11 @@ export type Assigner = {
    * not be stored, a 429 if the account exceeds a rate limit, a 400 if the page takes too much work, and
    * TooManyWaitingError.
    */
-  assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
+  assign(
+    opened: OpenedPlan,
+    request: AssignmentRequest,
+    caller: Pick<Impression, 'hasGpc'>,
+  ): Promise<Assigned | undefined>;
   /**
    * The visitor's variant in each running experiment, by the experiment's key; undefined if the visitor is not in that
    * experiment. New assignments are stored as by `assign`; no impression is recorded. Throws the last three errors of
@@ -126,7 +130,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
   };
 
   return {
-    async assign(opened, request) {
+    async assign(opened, request, { hasGpc }) {
       const decision = await decide(opened, request);
       if (!decision.assigned) return undefined;
       if (decision.impressionDue) {
@@ -144,6 +148,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
           variant: decision.variant,
           origin: decision.origin,
           url: request.context?.url ?? undefined,
+          hasGpc,
         });
       }
       return decision;

@@ -185,6 +185,17 @@ test('impression: a request with an externalId records it for the person, and na
   expect(await impressionsOf('new-customer', 'externalId')).toHaveLength(2);
 });
 
+test('impression: has the Global Privacy Control of the browser that asked', async () => {
+  for (const [visitor, value] of [
+    ['opted-out', '1'],
+    ['not-opted-out', '0'],
+  ] as const)
+    await ask(visitor, {}, { headers: { 'sec-gpc': value } });
+  const [on, off] = [await impressionsOf('opted-out'), await impressionsOf('not-opted-out')];
+  expect(on.map(({ body }) => body['defaultProperties'])).toEqual([{ gpc: true }]);
+  expect(off.map(({ body }) => body['defaultProperties'])).toEqual([undefined]);
+});
+
 test('impression: none is recorded if it is not requested, if the visitor is not assigned, or for a personalization', async () => {
   await ask('quiet', { track_impression: false });
   await post('/experiments/assignments/unknown', { token, visitor_id: 'quiet' });

@@ -13,6 +13,8 @@ export type ExperimentCall = {
   /** Empty if the request has no Origin header. */
   readonly origin: string;
   readonly referer: string;
+  /** Whether the browser sends Global Privacy Control. */
+  readonly hasGpc: boolean;
   /** Determined only if a source lists addresses. */
   clientAddress(): string;
 };
@@ -48,12 +50,13 @@ export function createExperimentService(plans: ExperimentPlans, assigner: Assign
     async assign(experimentKey, call) {
       const body = readJson(call.body);
       if (!isAssignment.Check(body)) throw badRequest('the body is not a request for an assignment');
-      const assigned = await assigner.assign(open(plans, body.token, call), {
+      const request = {
         experimentKey,
         visitorId: body.visitor_id,
         trackImpression: body.track_impression ?? true,
         context: body.context ?? undefined,
-      });
+      };
+      const assigned = await assigner.assign(open(plans, body.token, call), request, call);
       return assigned === undefined ? notInExperiment : answerOf(assigned);
     },
     async personalize(call) {

@@ -92,7 +92,7 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
 }
 
 /** The event of an assignment to a variant. */
-type Impression = {
+export type Impression = {
   readonly id: string;
   readonly accountId: string;
   /** The caller's token; if it is a source's key, the event belongs to that source. */
@@ -106,6 +106,8 @@ type Impression = {
   readonly origin: AssignmentOrigin;
   /** The visitor's page, if the caller sends it. */
   readonly url: string | undefined;
+  /** Whether the visitor's browser sends Global Privacy Control. */
+  readonly hasGpc: boolean;
 };
 
 /** Source id of impressions requested with the token of the experiment settings. */
@@ -113,7 +115,7 @@ const experimentsSource = 'experiments';
 
 /** The impression as a line of a frame, and the partition to which it belongs. */
 function encodeImpression(
-  { id, accountId, token, visitorId, isExternalId, atMs, experiment, variant, origin, url }: Impression,
+  { id, accountId, token, visitorId, isExternalId, atMs, experiment, variant, origin, url, hasGpc }: Impression,
   partitions: number,
 ): { readonly partition: number; readonly line: string } {
   const own = token.kind === 'source' ? token : { sourceId: experimentsSource, test: false };
@@ -129,11 +131,13 @@ function encodeImpression(
     is_rollout: origin === 'rollout',
   };
   const identity = { ...(isExternalId ? { externalId: visitorId } : { userId: visitorId }), distinctId: id };
+  // The envelope's own mark counts only for sources whose connections are the visitor's.
+  const defaultProperties = { ...(url !== undefined && { current_url: url }), ...(hasGpc && { gpc: true }) };
   const body = {
     event: impressionEvent,
     ...identity,
     eventProperties: properties,
-    ...(url === undefined ? {} : { defaultProperties: { current_url: url } }),
+    ...(Object.keys(defaultProperties).length > 0 && { defaultProperties }),
   };
   return {
     partition: partitionOf(accountId, identity, partitions),

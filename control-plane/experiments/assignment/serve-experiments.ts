@@ -92,6 +92,10 @@ async function serve(
       body: await readBody(request, bodyBytesMax),
       origin: headers.origin ?? '',
       referer: headers.referer ?? '',
+      // Repeated headers arrive as one list, in which one `1` is enough.
+      hasGpc: String(headers['sec-gpc'] ?? '')
+        .split(/\s*,\s*/)
+        .includes('1'),
       clientAddress: () => clientAddress.ofText(socket.remoteAddress ?? '', String(headers['x-forwarded-for'] ?? '')),
     };
     send(response, status, await route.answer(call, decodeKey(key)));

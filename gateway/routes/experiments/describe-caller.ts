@@ -1,14 +1,14 @@
 import type { ClientAddress } from '../../../shared/admission/client-address.ts';
 import type { Exchange } from '../../http/exchange.ts';
 
-/** Headers by which the control plane judges a caller: its address and its page. */
+/** Headers that the control plane needs of a caller: its address, its page, and Global Privacy Control. */
 export function describeCaller(exchange: Exchange, clientAddress: ClientAddress): Record<string, string> {
-  const { origin, referer, userAgent, forwardedFor } = exchange.head;
+  const { origin, referer, userAgent, forwardedFor, hasGpc: gpc } = exchange.head;
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'x-forwarded-for': clientAddress.of(exchange.remoteAddress(), forwardedFor),
   };
-  for (const [name, value] of Object.entries({ origin, referer, 'user-agent': userAgent })) {
+  for (const [name, value] of Object.entries({ origin, referer, 'user-agent': userAgent, 'sec-gpc': gpc ? '1' : '' })) {
     const text = asHeader(value);
     if (text !== '') headers[name] = text;
   }

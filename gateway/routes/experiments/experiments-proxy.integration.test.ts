@@ -87,6 +87,9 @@ test('experiments: the body reaches the control plane unchanged, with the addres
     },
   ]);
   expect(asked[0]?.headers).not.toHaveProperty('cookie');
+  expect(asked[0]?.headers).not.toHaveProperty('sec-gpc');
+  await post(assignment, { 'sec-gpc': '1' });
+  expect(asked.pop()?.headers).toMatchObject({ 'sec-gpc': '1' });
   await post('experiments/personalization/');
   expect(asked[1]?.path).toBe('/inner/experiments/personalization');
 });
