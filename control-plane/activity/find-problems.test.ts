@@ -61,7 +61,11 @@ test('problems: a destination that has begun to fail is listed before its figure
 test('problems: a destination whose key is refused is listed at once, whatever its success rate is', () => {
   const problems = findProblems(look({ destinations: [destination({ isAccessRefused: true })] }));
   expect(problems).toMatchObject([
-    { level: 'bad', id: 'd', text: 'The platform rejects its key or token: events wait until you replace it.' },
+    {
+      level: 'bad',
+      id: 'd',
+      text: 'The platform refuses access, as with a wrong key or token: events wait until it grants it.',
+    },
   ]);
   const isOff = destination({ isAccessRefused: true, isLive: false });
   expect(findProblems(look({ destinations: [isOff] }))).toEqual([]);

@@ -82,7 +82,13 @@ export function findProblems({
     const percent = Math.round((health.successRate ?? 1) * 100);
     const failsNow = lately.failed > 0 && lately.failed >= lately.succeeded;
     if (isAccessRefused) {
-      add('bad', 'destination', name, 'The platform rejects its key or token: events wait until you replace it.', id);
+      add(
+        'bad',
+        'destination',
+        name,
+        'The platform refuses access, as with a wrong key or token: events wait until it grants it.',
+        id,
+      );
     } else if (health.status === 'UNHEALTHY' || failsNow) {
       const text = failsNow
         ? `Failing: ${lately.failed} of ${lately.failed + lately.succeeded} attempts in the last 15 minutes failed.`

@@ -1,10 +1,10 @@
 import { Suspense, lazy, useEffect, useState } from 'react';
 import type { ComponentType, LazyExoticComponent, ReactElement } from 'react';
-import { Link, Navigate, Route, Routes, useLocation, useNavigate } from 'react-router';
+import { Navigate, Route, Routes, useLocation, useNavigate } from 'react-router';
 import { readAccounts, useAccounts } from './api/accounts.ts';
 import { redeemLink, resumeSession } from './api/session.ts';
 import { ErrorNote, Loading } from './design/feedback.tsx';
-import { Empty, Page } from './design/page.tsx';
+import { NotFound, Page } from './design/page.tsx';
 import { LeaveGuard } from './forms/leave-guard.tsx';
 import { OverviewPage } from './overview/overview-page.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -120,9 +120,7 @@ export function Console(): ReactElement {
 function NoPage(): ReactElement {
   return (
     <Page title="Page not found">
-      <Empty title="This page does not exist.">
-        <Link to="/">Go to the overview</Link>
-      </Empty>
+      <NotFound />
     </Page>
   );
 }

@@ -11,7 +11,7 @@ export type DestinationNow = {
 /** Why an event without an outcome at a destination waits there. Pure. */
 export function whyWaiting({ sending, backlog }: DestinationNow): string {
   if (sending.isAccessRefused)
-    return 'The platform rejects the key or token of the destination: events wait until you replace it.';
+    return 'The platform refuses access, as with a wrong key or token: events wait until it grants it.';
   if (sending.breaker === 'open') return 'Sending is paused after repeated failures, and is retried automatically.';
   if (sending.breaker === 'probing') return 'Sending resumes after repeated failures, one request at a time.';
   if (backlog === undefined) return 'The log did not respond: the backlog is unknown.';

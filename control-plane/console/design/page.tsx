@@ -66,3 +66,12 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
     </div>
   );
 }
+
+/** Shown instead of a page, or of a tab, whose address does not exist. */
+export function NotFound(): ReactElement {
+  return (
+    <Empty title="This page does not exist.">
+      <Link to="/">Go to the overview</Link>
+    </Empty>
+  );
+}

@@ -7,7 +7,7 @@ import { request } from '../api/request.ts';
 import type { Destination, DestinationActivityPage, DestinationSummary } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, Loading, State, Waiting } from '../design/feedback.tsx';
-import { Page } from '../design/page.tsx';
+import { NotFound, Page } from '../design/page.tsx';
 import { discardUnsavedWork } from '../forms/unsaved.ts';
 import { DeadLettersTab } from './dead-letters-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
@@ -60,6 +60,7 @@ export function DestinationPage(): ReactElement {
               <Route path="settings" element={<SettingsTab id={id} />} />
               <Route path="test" element={<TestTab destination={destination} />} />
               <Route path="dead-letters" element={<DeadLettersTab destination={destination} />} />
+              <Route path="*" element={<NotFound />} />
             </Routes>
           </Suspense>
         </>

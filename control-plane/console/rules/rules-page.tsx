@@ -2,7 +2,7 @@ import { Suspense, lazy } from 'react';
 import type { ReactElement } from 'react';
 import { NavLink, Route, Routes } from 'react-router';
 import { Loading } from '../design/feedback.tsx';
-import { Page } from '../design/page.tsx';
+import { NotFound, Page } from '../design/page.tsx';
 import { MappingsTab } from './mappings-tab.tsx';
 
 const DispatchRulesTab = lazy(async () => ({ default: (await import('./dispatch-rules-tab.tsx')).DispatchRulesTab }));
@@ -36,6 +36,7 @@ export function RulesPage(): ReactElement {
           <Route path="dispatch" element={<DispatchRulesTab />} />
           <Route path="events" element={<AllowedEventsTab />} />
           <Route path="consent" element={<ConsentTab />} />
+          <Route path="*" element={<NotFound />} />
         </Routes>
       </Suspense>
     </Page>

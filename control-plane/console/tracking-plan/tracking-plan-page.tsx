@@ -2,7 +2,7 @@ import { Suspense, lazy } from 'react';
 import type { ReactElement } from 'react';
 import { NavLink, Route, Routes } from 'react-router';
 import { Loading } from '../design/feedback.tsx';
-import { Page } from '../design/page.tsx';
+import { NotFound, Page } from '../design/page.tsx';
 import { ViolationsTab } from './violations-tab.tsx';
 
 const QuarantineTab = lazy(async () => ({ default: (await import('./quarantine-tab.tsx')).QuarantineTab }));
@@ -36,6 +36,7 @@ export function TrackingPlanPage(): ReactElement {
           <Route path="quarantine" element={<QuarantineTab />} />
           <Route path="rules" element={<PlanTab />} />
           <Route path="personal-data" element={<PersonalDataTab />} />
+          <Route path="*" element={<NotFound />} />
         </Routes>
       </Suspense>
     </Page>
