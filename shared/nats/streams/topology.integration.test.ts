@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { logFormat } from '../../contracts/log-format.ts';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { CannotStartError } from '../../runtime/cannot-start.ts';
@@ -26,14 +26,12 @@ const configOf = async (stream: string) => (await connection[client].jsm.streams
 describe('one server', () => {
   let server: NatsServer;
 
-  beforeAll(async () => {
+  // Each test has its own log: nats-server removes a deleted stream later, and meanwhile may refuse one of its name.
+  beforeEach(async () => {
     server = await startTestNats();
     connection = await connectLog({ url: server.url, name: 'test' });
   });
-  beforeEach(async () => {
-    for (const name of Object.values(streams)) await connection[client].jsm.streams.delete(name).catch(() => undefined);
-  });
-  afterAll(async () => {
+  afterEach(async () => {
     await connection.close();
     await server.stop();
   });
