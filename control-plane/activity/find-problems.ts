@@ -31,7 +31,7 @@ export type LookedAt = {
     readonly name: string;
     readonly isLive: boolean;
     readonly health: Pick<DestinationHealth, 'status' | 'successRate' | 'failureCount' | 'missed'>;
-    /** Whether the platform rejects the key or token. */
+    /** Whether the platform refuses access, as with a wrong key or token. */
     readonly isAccessRefused: boolean;
     /** Outcomes of the destination's dispatches in the last 15 minutes. */
     readonly lately: { readonly succeeded: number; readonly failed: number };

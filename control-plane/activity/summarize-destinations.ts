@@ -23,7 +23,7 @@ export type DestinationSummary = {
   /** Whether the live version contains the destination and it is enabled there. */
   readonly isLive: boolean;
   readonly health: DestinationHealth;
-  /** Whether the platform rejects the key or token. */
+  /** Whether the platform refuses access, as with a wrong key or token. */
   readonly isAccessRefused: boolean;
   /** Outcomes of its dispatches in the last 15 minutes. */
   readonly lately: Omit<HealthStep, 'at'>;

@@ -166,7 +166,7 @@ test('audit of reads: another value of a filter is another read, and the further
   expect(JSON.stringify(entries)).not.toContain('canary');
 });
 
-test('audit of reads: reads and the erasure by an alias are those of its visitor, also reads before the merge', async () => {
+test('audit of reads: the reads and the erasure of a merged visitor are found by each of its ids, as are reads before the merge', async () => {
   const { client } = await filled();
   await client.get('/events?visitorId=alias');
   const alias = `insert into visitors (account_id, id, merged_into) values ($1, 'alias', 'v1')`;

@@ -74,7 +74,7 @@ export const auditEndpoints = [
   }),
 ];
 
-/** The ids under which entries of a visitor are stored: its own, and those of visitors merged into it since. */
+/** The ids that entries about a visitor may name: its own, and those of visitors that were merged into it. */
 async function visitorIdsOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   const root = await findRoot(db, accountId, { id });
   return root === undefined ? [id] : [id, ...(await clusterOf(db, accountId, root.id))];

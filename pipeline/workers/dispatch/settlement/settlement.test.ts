@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { retryTier } from '../../../../shared/contracts/events/retry-record.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createDispatcherCounts } from '../dispatcher-stats.ts';
 import { notAttempted } from '../events/attempted.ts';
@@ -8,7 +7,8 @@ import { wholeEvent } from '../events/read-event.ts';
 import { DispatchItem } from '../sources/dispatch-item.ts';
 import { FramesInFlight } from '../sources/frames-in-flight.ts';
 import { Inbox } from '../sources/inbox.ts';
-import type { LoadedRecord, RetryFrame } from '../sources/retry-reader.ts';
+import type { LoadedRecord } from '../sources/retry-reader.ts';
+import { retryFrameOf } from '../testing/retry-frame.ts';
 import { ParkedFrames } from '../waiting/parked-frames.ts';
 import { VisitorOrder } from '../waiting/visitor-order.ts';
 import { WaitingVisitors } from '../waiting/waiting-visitors.ts';
@@ -62,17 +62,7 @@ function takeTwo(inbox: Inbox): DispatchItem {
     const record = { attempts: 1, ...times, reason: 'test', visitorId: eventId, eventId, bytes: 1 };
     return { index, record, loaded: { kind: 'event', event: eventOf(eventId) } };
   });
-  const content = { kind: 'records', records } as const;
-  const frame: RetryFrame = {
-    tier: retryTier(0),
-    seq: 1,
-    bytes: 1,
-    eventBytes: 1,
-    losses: 0,
-    isReplay: false,
-    content,
-  };
-  const [first] = inbox.takeRetries(frame, records);
+  const [first] = inbox.takeRetries(retryFrameOf(records), records);
   return first instanceof DispatchItem ? first : expect.unreachable();
 }
 

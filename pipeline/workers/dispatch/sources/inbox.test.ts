@@ -3,14 +3,14 @@ import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
-import { retryTier } from '../../../../shared/contracts/events/retry-record.ts';
 import { OpenedFrame } from '../events/opened-frames.ts';
 import { DispatchItem } from './dispatch-item.ts';
 import type { SettledPart } from './dispatch-place.ts';
 import { FramesInFlight } from './frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox.ts';
 import type { InboxOptions } from './inbox.ts';
-import type { LoadedRecord, RetryFrame } from './retry-reader.ts';
+import { retryFrameOf } from '../testing/retry-frame.ts';
+import type { LoadedRecord } from './retry-reader.ts';
 
 const part = (seq: number, ...lines: number[]): SettledPart => ({ seq, storedAtMs: 1, lines: Uint8Array.from(lines) });
 
@@ -125,16 +125,6 @@ test('inbox: a frame of retries with an event that is no longer in EVENTS is not
   const times = { firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1, receivedAt: 1 };
   const record = { attempts: 1, ...times, reason: 'test', visitorId: 'v', eventId: 'gone', bytes: 1 };
   const records: LoadedRecord[] = [{ index: 0, record, loaded: { kind: 'gone' } }];
-  const content = { kind: 'records', records } as const;
-  const frame: RetryFrame = {
-    tier: retryTier(0),
-    seq: 1,
-    bytes: 1,
-    eventBytes: 1,
-    losses: 0,
-    isReplay: false,
-    content,
-  };
-  expect(inbox.takeRetries(frame, records)).toMatchObject([{ loaded: { kind: 'gone' } }]);
+  expect(inbox.takeRetries(retryFrameOf(records), records)).toMatchObject([{ loaded: { kind: 'gone' } }]);
   expect(inbox.handBackUnstarted().size).toBe(0);
 });
