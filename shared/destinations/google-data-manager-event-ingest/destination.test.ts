@@ -112,6 +112,8 @@ describe('Google Data Manager', () => {
     ['user.name+NYC@Example.com', 'user.name+nyc@example.com'],
     [' a da@example.com', 'ada@example.com'],
     ['nobody', undefined],
+    ['+news@gmail.com', undefined],
+    ['...@gmail.com', undefined],
   ])('address: %s is hashed as %s', (text, form) => {
     expect(googleEmail(text)).toBe(form);
   });

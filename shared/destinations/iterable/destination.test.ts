@@ -45,6 +45,15 @@ describe('Iterable', () => {
     expect(bodyOf([visitedBy(track, { external_id: 'c1' })]).events[0]).toMatchObject({ userId: 'c1' });
   });
 
+  it('device: an anonymous app event with a push token is unfit alone, and others are sent', () => {
+    const prepared = iterable.prepare(key);
+    const context = { device_token: 'abc', device_type: 'ios', app_namespace: 'com.example' };
+    const opened = visitedBy({ resolved: sampleEvent({ event: 'Application Opened', context }) }, {});
+    expect([prepared.accepts?.(opened), prepared.groupOf?.(opened)]).toEqual([true, expect.stringContaining('alone')]);
+    expect(prepared.groupOf?.(track)).toBe('events');
+    expect(() => prepared.buildRequest([opened], 0)).toThrow(UnfitEventError);
+  });
+
   const products = [
     { product_id: 'tea-1', name: 'Tea', category: 'Drinks', price: 21.25, quantity: 2, colour: 'green' },
   ];

@@ -15,6 +15,7 @@ import { batchSize, choice, region, token, optionalBaseUrl, optionalText, toggle
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import {
   isIterableCart,
+  isIterableDevice,
   isIterablePurchase,
   iterableCart,
   iterableDevice,
@@ -124,7 +125,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const isAlone =
         isIterablePurchase(event) ||
         (given.cartEvents === 'cart' && isIterableCart(event)) ||
-        iterableDevice(event, preferred, given.applicationName) !== undefined;
+        isIterableDevice(event, given.applicationName);
       if (isIdentify(event) && !isAlone) return 'users';
       return isAlone ? `alone ${outboundHead(event).id}` : 'events';
     },

@@ -142,19 +142,26 @@ export function iterableDevice(
   preferred: IterableKey,
   integration: string | undefined,
 ): JsonObject | undefined {
+  const device = deviceIn(event, integration);
+  return device === undefined ? undefined : { ...newUserKey(event, preferred), device };
+}
+
+/** Whether the event has a device that `registerDeviceToken` can register. */
+export function isIterableDevice(event: OutboundEvent, integration: string | undefined): boolean {
+  return deviceIn(event, integration) !== undefined;
+}
+
+function deviceIn(event: OutboundEvent, integration: string | undefined): JsonObject | undefined {
   const sent = sentEvent(event);
   const device = pushDevice(sent);
   const applicationName = integration ?? textOf(sent.context['app_namespace']);
   if (device === undefined || applicationName === undefined) return undefined;
   const dataFields = present({ deviceId: device.deviceId, deviceModel: sent.context['device_model'] });
   return {
-    ...newUserKey(event, preferred),
-    device: {
-      token: device.token,
-      platform: device.platform === 'ios' ? 'APNS' : 'GCM',
-      applicationName,
-      ...(dataFields === undefined ? {} : { dataFields }),
-    },
+    token: device.token,
+    platform: device.platform === 'ios' ? 'APNS' : 'GCM',
+    applicationName,
+    ...(dataFields === undefined ? {} : { dataFields }),
   };
 }
 

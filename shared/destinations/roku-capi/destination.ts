@@ -135,5 +135,6 @@ function userData(event: SentEvent): JsonObject {
 
 /** The e-mail address without its plus suffix (`+…` before the @), which Roku removes for every mail provider. */
 function withoutAlias(text: string): string | undefined {
-  return normaliseEmail(text)?.replace(/\+[^@]*@/, '@');
+  const plain = normaliseEmail(text)?.replace(/\+[^@]*@/, '@');
+  return plain?.startsWith('@') === true ? undefined : plain;
 }

@@ -1,5 +1,6 @@
 import type { ByteWriter } from '../../json/byte-writer.ts';
 import type { Work } from '../../routing/values/work.ts';
+import { FrameError } from '../../contracts/events/frame.ts';
 import type { ConsentMode } from '../../contracts/events/consent-words.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
@@ -197,9 +198,35 @@ export function defineDestination<Declarations extends SettingDeclarations>(
     loadPlatform,
     addresses: (settings) => readAddresses(declarations, settings),
     warnings: (settings) => readWarnings(declarations, settings),
-    prepare: (settings) => prepare(readSettings(declarations, settings)),
+    prepare: (settings) => guarded(prepare(readSettings(declarations, settings))),
     ...(erase === undefined ? {} : { prepareErasure: (settings) => erase(readSettings(declarations, settings)) }),
   };
+}
+
+/**
+ * If `accepts` or `groupOf` throws for an event, the event is sent in a group of its own: `buildRequest` then gives the
+ * reason for this event alone. The error itself would end the dispatcher, which would meet the event again.
+ */
+function guarded(prepared: PreparedDestination): PreparedDestination {
+  const { accepts, groupOf } = prepared;
+  return {
+    ...prepared,
+    ...(accepts && { accepts: (event) => valueOf(() => accepts.call(prepared, event)) ?? true }),
+    ...(groupOf && {
+      groupOf: (event) =>
+        valueOf(() => groupOf.call(prepared, event)) ?? `unread ${event.head?.id ?? event.resolved.event.id}`,
+    }),
+  };
+}
+
+/** The value; undefined if reading it throws. Throws FrameError for a line that cannot be read. */
+function valueOf<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FrameError) throw error;
+    return undefined;
+  }
 }
 
 /** The only event of a one-event request. */

@@ -19,6 +19,17 @@ test.each([
   expect(deviceOf(of(context))).toMatchObject({ platform, advertisingId, vendorId });
 });
 
+test.each([
+  ['true', true],
+  [1, true],
+  ['0', false],
+  ['FALSE', false],
+  [{ toString: 0 }, undefined],
+  [null, undefined],
+])('device: a tracking setting of %j means %j', (setting, allowsTracking) => {
+  expect(deviceOf(of({ device_ad_tracking_enabled: setting }))).toMatchObject({ allowsTracking });
+});
+
 test('app: an event is an app event by its channel, or by its app and device if it has no page', () => {
   expect(isOfApp(of({ channel: 'mobile' }))).toBe(true);
   expect(isOfApp(of({ app_namespace: 'com.example', os_name: 'iOS' }))).toBe(true);

@@ -1,3 +1,4 @@
+import { textForm } from '../../routing/values/value-forms.ts';
 import { numberOf, textOf } from './event.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { SentEvent } from './event.ts';
@@ -47,8 +48,7 @@ function trackingIn(context: JsonObject): boolean | undefined {
   if (status === 3) return true;
   if (status === 1 || status === 2) return false;
   const setting = context['device_ad_tracking_enabled'];
-  if (typeof setting === 'boolean') return setting;
-  const text = String(setting).toLowerCase();
+  const text = textForm(setting)?.toLowerCase() ?? '';
   return ['true', '1'].includes(text) ? true : ['false', '0'].includes(text) ? false : undefined;
 }
 

@@ -28,5 +28,6 @@ export function googleEmail(text: string): string | undefined {
   const email = normaliseEmail(text.replaceAll(/\s/g, ''));
   const [, user, domain] = /^(.+)@(gmail\.com|googlemail\.com)$/.exec(email ?? '') ?? [];
   if (user === undefined || domain === undefined) return email;
-  return `${user.replace(/\+.*$/, '').replaceAll('.', '')}@${domain}`;
+  const plain = user.replace(/\+.*$/, '').replaceAll('.', '');
+  return plain === '' ? undefined : `${plain}@${domain}`;
 }

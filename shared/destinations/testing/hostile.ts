@@ -84,6 +84,12 @@ const knownNames = fc.constantFrom(
   'gender',
   'country',
   'zip',
+  'channel',
+  'app_namespace',
+  'device_token',
+  'device_type',
+  'device_ad_tracking_enabled',
+  'os_version',
   '__proto__',
   'constructor',
 );

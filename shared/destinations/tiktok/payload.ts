@@ -1,5 +1,6 @@
 import { countryCode } from '../../routing/modifications/countries.ts';
 import { normaliseLetters, normaliseState, normaliseText } from '../../routing/modifications/personal-data.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -96,7 +97,7 @@ function deviceUser(event: SentEvent): JsonObject {
 /** The status of Apple's App Tracking Transparency, which iOS has had since version 14. */
 function trackingStatus(event: SentEvent): string {
   const { platform, allowsTracking } = deviceOf(event);
-  const version = numberOf(/^\d+/.exec(String(event.context['os_version']))?.[0]);
+  const version = numberOf(/^\d+/.exec(textForm(event.context['os_version']) ?? '')?.[0]);
   if (platform !== 'ios' || (version !== undefined && version < 14)) return 'NOT_APPLICABLE';
   if (allowsTracking === undefined) return 'NOT_DETERMINED';
   return allowsTracking ? 'AUTHORIZED' : 'DENIED';
