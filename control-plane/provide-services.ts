@@ -20,7 +20,7 @@ import { provideReplays } from './replays/provide-replays.ts';
 import { provideSources } from './sources/provide-sources.ts';
 import type { LogFollowers } from './log-followers.ts';
 import { provideBacklogGuard } from './versions/provide-backlog-guard.ts';
-import { visitorBytesMax } from './visitors/merge-endpoints.ts';
+import { provideVisitors } from './visitors/provide-visitors.ts';
 import type { ErasureForwarding } from './erasures/forward-erasures.ts';
 import { erasureRequestTimeoutMs, provideErasures } from './erasures/provide-erasures.ts';
 
@@ -53,7 +53,7 @@ export function provideServices(
   const logFigures = provideHealth({ logBuckets, values: liveValues, now }, services);
   services.provide(recheckStreams, (accountId) => eventStreams.recheck(accountId));
   provideBacklogGuard(env, services);
-  services.provide(visitorBytesMax, env.VISITOR_BYTES_MAX);
+  provideVisitors(env, { connection, pool, logger, now }, services);
   provideSources(env, services);
   services.provide(quarantine, createQuarantineService(connection, pool));
   provideReplays({ logBuckets, logger }, services, scope);

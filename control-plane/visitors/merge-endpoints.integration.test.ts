@@ -1,12 +1,16 @@
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { followErasures } from '../../shared/nats/erasures/follow-erasures.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
+import { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
 import type { VisitorOutcome, VisitorStore } from '../../shared/visitors/visitor-store.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { createAnnounceRefusals } from './announce-refusals.ts';
 
 let plane: TestControlPlane;
 let pool: Pool;
@@ -114,6 +118,41 @@ test('visitor merges: the API merges two known people and splits them again, onl
     for (const id of ['ann', 'bob'])
       expect((await client.get(`/audit?action=${action}&visitorId=${id}`)).body.entities).toHaveLength(1);
   }
+});
+
+test('visitor merges: what one of the two has denied is announced for every id of both, and nothing else is', async () => {
+  for (const id of ['person', 'alias', 'device', 'other']) await touch({ userId: id });
+  await touch({ userId: 'alias' }, { consent: { news: true } });
+  await touch({ userId: 'person' }, { consent: { ads: false, news: true, $gpc: true } });
+  const log = followErasures({ connection: plane.log, onError: (error) => expect.unreachable(String(error)) });
+  const wordsOf = (visitorId: string) => {
+    const words = log.lastWords(client.accountId, { visitorId, receivedAtMs: Date.now() });
+    return ['ads', '$gpc', 'news'].filter((name) => words?.get(name)?.isDenial === true);
+  };
+  try {
+    const merge = (id: string) => client.call('POST', `/visitors/device/merge`, { body: { visitorId: id } });
+    expect((await merge('alias')).status).toBe(200);
+    expect((await merge('person')).status).toBe(200);
+    await expect.poll(() => wordsOf('device')).toEqual(['ads', '$gpc']);
+    expect(['person', 'alias', 'other'].map(wordsOf)).toEqual([['ads', '$gpc'], ['ads', '$gpc'], []]);
+  } finally {
+    await log.stop();
+  }
+});
+
+test('visitor merges: if the log does not take what was denied, the merge stays and a warning says so', async () => {
+  await touch({ userId: 'person' }, { consent: { ads: false } });
+  const connection = await connectLog({ url: plane.nats.url, name: 'closed' });
+  await connection.close();
+  const warn = vi.fn<(fields: object, text?: string) => void>();
+  const announce = createAnnounceRefusals({ connection, pool, logger: { warn }, now: () => new Date() });
+  const properties = new VisitorProperties({ consent: { ads: false } });
+  await announce(client.accountId, { survivor: 'person', properties });
+  await announce(client.accountId, {
+    survivor: 'person',
+    properties: new VisitorProperties({ consent: { ads: true } }),
+  });
+  expect(warn.mock.calls).toEqual([[{ err: expect.any(Error) }, expect.stringContaining('next event')]]);
 });
 
 test('visitor merges: a merged visitor keeps to VISITOR_BYTES_MAX, as one that events make', async () => {

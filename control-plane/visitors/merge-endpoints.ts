@@ -14,6 +14,7 @@ import { pageOf, pageQuery } from '../api/pagination.ts';
 import { defineService } from '../api/services.ts';
 import { hashedVisitor, insertAudit } from '../audit/record-audit.ts';
 import type { AuditedAction } from '../audit/record-audit.ts';
+import { announceRefusals } from './announce-refusals.ts';
 import { recordRead } from './audit-visitors.ts';
 
 /** Size limit of a visitor's properties as JSON, in bytes. */
@@ -131,8 +132,9 @@ export const mergeEndpoints = [
       { additionalProperties: false },
     ),
     reply: mergedReply,
-    uses: { visitorBytesMax },
-    async handle({ params, body, principal }, { pool, now, visitorBytesMax: propertiesBytesMax }) {
+    uses: { visitorBytesMax, announceRefusals },
+    async handle({ params, body, principal }, services) {
+      const { pool, now, visitorBytesMax: propertiesBytesMax } = services;
       const { accountId } = principal;
       const cause = { kind: 'api', principal: principal.id } as const;
       const joined = await joinVisitors(
@@ -152,6 +154,7 @@ export const mergeEndpoints = [
             'visitorId: both visitors together have more than the 1,000 identifiers that a visitor may have',
           );
         case 'merged':
+          await services.announceRefusals(accountId, joined);
           return { mergeId: joined.mergeId, survivorId: joined.survivor, loserId: joined.loser };
       }
     },

@@ -5,6 +5,7 @@ import { findRoot } from './find-visitor.ts';
 import { insertMerges } from './merge-records.ts';
 import type { MergeCause, StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 import { untilMemoriesKnow } from './trusted-memory.ts';
+import type { VisitorProperties } from './visitor-properties.ts';
 import { lockVisitors, updateVisitors } from './visitor-statements.ts';
 import type { Queryable } from './visitor-statements.ts';
 import { becomeOne, identifiersMax, identifiersOfVisitor, mergeOf, stateOf, workingOf } from './working-visitor.ts';
@@ -20,7 +21,14 @@ export type JoinRequest = {
 };
 
 export type Joined =
-  | { readonly kind: 'merged'; readonly survivor: string; readonly loser: string; readonly mergeId: string }
+  | {
+      readonly kind: 'merged';
+      readonly survivor: string;
+      readonly loser: string;
+      readonly mergeId: string;
+      /** The properties of the survivor after the merge. */
+      readonly properties: VisitorProperties;
+    }
   /** No visitor has the id at this index of `ids`. */
   | { readonly kind: 'missing'; readonly at: 0 | 1 }
   | { readonly kind: 'same' | 'tooLarge' | 'full' };
@@ -59,7 +67,7 @@ export async function joinVisitors(
     const written = await updateVisitors(client, [asWrite(accountId, survivor), asWrite(accountId, loser)]);
     if (mergeId === undefined || written.length !== 2) throw new Error('merging visitors: a locked row was changed');
     await audit(client, [survivor.id, loser.id]);
-    return { kind: 'merged', survivor: survivor.id, loser: loser.id, mergeId };
+    return { kind: 'merged', survivor: survivor.id, loser: loser.id, mergeId, properties };
   });
   if (joined.kind === 'merged') await untilMemoriesKnow();
   return joined;

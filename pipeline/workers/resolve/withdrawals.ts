@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { consentMarks, readConsentWords } from '../../../shared/contracts/events/consent-words.ts';
+import { consentMarks, hasGpcSignal, readConsentWords } from '../../../shared/contracts/events/consent-words.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Erasures } from '../../../shared/nats/erasures/follow-erasures.ts';
 import { announceWithdrawals } from '../../../shared/nats/erasures/announce-withdrawals.ts';
 import type { ConsentChange } from '../../../shared/nats/erasures/announce-withdrawals.ts';
-import { isJsonObject } from '../../../shared/runtime/json.ts';
 import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
@@ -117,7 +116,7 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
           add(name, true, Math.max(saidAtMs, last.atMs + 1));
       }
       // `$gpc` is not a purpose, so the loop over the purposes does not see it.
-      const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
+      const hasGpc = hasGpcSignal(consent) && created !== true;
       const isAnnounced = own?.has(consentMarks.gpc) === true && mergedIds.length === 0;
       if (hasGpc && !isAnnounced && !isStored(consentMarks.gpc)) deny(consentMarks.gpc);
       if (changes.length > 0) announced.set(keyOf(accountId, id), withChanges(own, changes));

@@ -66,6 +66,18 @@ export function readConsentWords(consent: unknown): ReadConsent {
   return read;
 }
 
+/** Whether a visitor's stored consent has the Global Privacy Control signal of the browser. */
+export function hasGpcSignal(consent: unknown): boolean {
+  return isJsonObject(consent) && consent[consentMarks.gpc] === true;
+}
+
+/** What a visitor's stored consent denies: purposes, and `$gpc` for the Global Privacy Control signal. */
+export function deniedIn(consent: unknown): readonly string[] {
+  const words = Object.entries(readConsentWords(consent).words);
+  const denied = words.flatMap(([name, word]) => (word ? [] : [name]));
+  return hasGpcSignal(consent) ? [...denied, consentMarks.gpc] : denied;
+}
+
 /**
  * Reads the consent that an event states: in our `consent` object, Segment's `context.consent` or RudderStack's
  * `context.consentManagement`. The words are empty if there is none.

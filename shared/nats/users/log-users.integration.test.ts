@@ -8,6 +8,7 @@ import {
   eventsSubject,
   ingestSubject,
   resolverConsumer,
+  withdrawalsSubject,
 } from '../../contracts/subjects.ts';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
@@ -26,6 +27,7 @@ import { deleteMessage, purgeSubject, readLast, readNext, readStored } from '../
 import { inspectLog } from '../monitor/inspect-log.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
 import { announceErasure } from '../../testing/announce-erasure.ts';
+import { announceWithdrawals } from '../erasures/announce-withdrawals.ts';
 import { followErasures } from '../erasures/follow-erasures.ts';
 import { publish } from '../publish/publisher.ts';
 import { findSeqAt } from '../messages/find-seq-at.ts';
@@ -125,6 +127,8 @@ const forbidden: readonly [user: LogUserName, what: string, subject: string, bod
   ['gateway', 'announce an erasure', erasuresSubject('account-1')],
   ['pipeline', 'announce an erasure', erasuresSubject('account-1')],
   ['doctor', 'announce an erasure', erasuresSubject('account-1')],
+  ['gateway', 'announce a withdrawn consent', withdrawalsSubject('account-1')],
+  ['doctor', 'announce a withdrawn consent', withdrawalsSubject('account-1')],
   ['doctor', 'read an event', `$JS.API.STREAM.MSG.GET.${streams.events}`, { seq: 1 }],
   ['doctor', 'read configuration', '$JS.API.STREAM.MSG.GET.KV_CONFIG', { seq: 1 }],
   ['doctor', 'add an event', ingestSubject(0)],
@@ -211,15 +215,19 @@ test('users: a pipeline takes, reads back and removes events, and may change the
   await ensureTopology(as.pipeline, { ...topology, retryBytesMax: topology.retryBytesMax * 2 });
 });
 
-test('users: a control plane announces erasures, and a pipeline and a control plane follow them', async () => {
+test('users: a control plane announces erasures and refusals, and a pipeline and a control plane follow them', async () => {
   const followed = [as.controlPlane, as.pipeline].map((connection) =>
     followErasures({ connection, onError: (error) => expect.unreachable(String(error)) }),
   );
   try {
     const erasure = { id: 'one', accountId: 'account-1', visitorIds: ['ann'], atMs: 1_000, isAhead: false };
     await announceErasure(as.controlPlane, erasure);
+    const refusal = { accountId: 'account-1', visitorIds: ['bob'], words: { ads: false }, atMs: 1_000 };
+    await announceWithdrawals(as.controlPlane, [refusal]);
     for (const erasures of followed) {
       await expect.poll(() => erasures.isErased('account-1', { visitorId: 'ann', receivedAtMs: 1_000 })).toBe(true);
+      const words = () => erasures.lastWords('account-1', { visitorId: 'bob', receivedAtMs: 1_000 });
+      await expect.poll(() => words()?.get('ads')?.isDenial).toBe(true);
     }
   } finally {
     for (const erasures of followed) await erasures.stop();

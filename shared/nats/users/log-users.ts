@@ -139,6 +139,8 @@ export const logUsers = {
       // Impressions of experiments are events.
       'ingest.*',
       'erasures.*',
+      // What a visitor has denied, after a merge.
+      'withdrawals.*',
       ...makes([...everyStream, ...everyBucket.map(bucketStream)]),
       ...everyBucket.flatMap(follows),
       ...[buckets.config, buckets.gatewayConfig, buckets.replays, buckets.tokens].map((bucket) => writes(bucket)),

@@ -1,8 +1,7 @@
-import { consentMarks, readConsentWords } from '../../contracts/events/consent-words.ts';
+import { consentMarks, hasGpcSignal, readConsentWords } from '../../contracts/events/consent-words.ts';
 import type { ConsentWords } from '../../contracts/events/consent-words.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { Subject } from '../values/property-path.ts';
-import { isJsonObject } from '../../runtime/json.ts';
 import { answerBySignals, gppHasGpc, isOptOut } from './consent-signals.ts';
 import type { SignalSettings } from './consent-signals.ts';
 import type { ConsentLayer, PurposeAnswer } from './purpose-answer.ts';
@@ -166,7 +165,7 @@ function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): Purp
   const hasGpc =
     own[consentMarks.gpc] === true ||
     context['gpc'] === true ||
-    keepsGpc(subject) ||
+    hasGpcSignal(subject.visitor['consent']) ||
     // The visitor enabled Global Privacy Control while the event waited.
     lastWords?.get(consentMarks.gpc)?.isDenial === true;
   if (signals.gpc === 'always' && !ignoresOptOuts && (hasGpc || gppHasGpc(context))) {
@@ -184,12 +183,6 @@ function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): Purp
   const region = whereabouts(subject, now);
   const isGranted = !isCovered(regions, region) || defaultsToGranted;
   return { purpose: name, isGranted, layer: 'default', detail: regionCode(region) };
-}
-
-/** Whether the visitor's browser had Global Privacy Control on, with this event or an earlier one. */
-function keepsGpc({ visitor }: Subject): boolean {
-  const consent = visitor['consent'];
-  return isJsonObject(consent) && consent[consentMarks.gpc] === true;
 }
 
 /**
