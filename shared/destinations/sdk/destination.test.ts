@@ -27,7 +27,7 @@ test.each([new UnfitEventError('no address'), new TypeError('no text')])(
   },
 );
 
-test('prepared destination: whoever asks learns that a line cannot be read', () => {
+test('prepared destination: a line that cannot be read throws, since the dispatcher keeps it as unreadable', () => {
   const prepared = of({
     groupOf: () => {
       throw new FrameError('broken');
