@@ -160,10 +160,13 @@ export class AccountVisitors {
   }
 
   /** Ids of merged visitors, now aliases of this visitor, to which the claim's identifiers were tied. */
-  mergedIdsIn({ userId, anonymousId, externalIds, emails }: VisitorClaim, visitor: Working): readonly string[] {
+  mergedIdsIn(claim: VisitorClaim, visitor: Working): readonly string[] {
     if (visitor.aliases === 0) return [];
+    const { userId, anonymousId, externalIds, emails, isAlias } = claim;
+    // An alias may join a device by its new id.
+    const ids = [userId, anonymousId, isAlias === true ? externalIds[1] : undefined];
     const tied = [
-      ...[userId, anonymousId].map((id) => (id === undefined ? undefined : this.visitors.row(id))),
+      ...ids.map((id) => (id === undefined ? undefined : this.visitors.row(id))),
       ...externalIds.map((value) => this.identities.tiedTo('external_id', storedIdentity(value))),
       ...emails.map((value) => this.identities.tiedTo('email', storedIdentity(value))),
     ];

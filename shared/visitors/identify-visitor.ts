@@ -20,6 +20,16 @@ export function findKnown(account: AccountVisitors, claim: VisitorClaim, asServe
   return externalIds.length > 0 ? undefined : account.identities.ownerOf('email', emails);
 }
 
+/**
+ * Whether an event is of the visitor that `findKnown` returned: another person may use a known person's device for the
+ * first time.
+ */
+export function isEventOf(account: AccountVisitors, event: PlannedEvent, found: Working): boolean {
+  const { externalIds } = event.claim;
+  if (externalIds.length === 0 || !isKnown(found)) return true;
+  return account.identities.ownerOf('external_id', externalIds) !== undefined || account.mayHaveAnother(event, found);
+}
+
 /** The owner of an event's e-mail address, if the address ranks above the other identifiers and they lead elsewhere. */
 export function findByEmail(
   account: AccountVisitors,

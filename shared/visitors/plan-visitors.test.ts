@@ -144,6 +144,26 @@ test('planVisitors: a device that another person signed in on names no merged id
   expect(result.outcomes[0]).not.toHaveProperty('mergedIds');
 });
 
+test('planVisitors: an alias that joins a device by its new id names the device among the merged ids', () => {
+  const from = known([stored('x', { createdAtUs: 1, externalIds: 1 }), stored('d')], [['external_id', 'x', 'x']]);
+  const { outcomes } = plan([touch({ userId: 'x', externalIds: ['x', 'd'], isAlias: true })], from);
+  expect(outcomes).toMatchObject([{ kind: 'resolved', id: 'x', mergedIds: expect.arrayContaining(['d']) }]);
+});
+
+test('planVisitors: what an unknown person gives leaves the known person of the same device as it is', () => {
+  const owner = { properties: { external_id: 'owner' }, externalIds: 1 };
+  const from = known([stored('device', owner)], [['external_id', 'owner', 'device']]);
+  const given = { consent: { ads: false } };
+  const forKnown = (externalId: string): VisitorTouch => ({
+    ...touch({ userId: 'device', externalIds: [externalId] }, given),
+    isForKnown: true,
+  });
+  expect(plan([forKnown('guest')], from).writes).toEqual([]);
+  expect(propertiesOf(plan([forKnown('owner')], from))).toEqual([{ external_id: 'owner', ...given }]);
+  const anonymous = known([stored('device')], []);
+  expect(propertiesOf(plan([forKnown('guest')], anonymous))).toEqual([given]);
+});
+
 test('planVisitors: what is for a known visitor changes that visitor, but ties no identifiers and creates no visitor', () => {
   const from = known([stored('u'), stored('v')], [['external_id', 'x', 'v']]);
   const forKnown = (claim: Partial<VisitorTouch['claim']>): VisitorTouch => ({

@@ -2,7 +2,7 @@ import type { JsonObject } from '../runtime/json.ts';
 import { AccountVisitors } from './account-visitors.ts';
 import type { AccountVisitorsOptions } from './account-visitors.ts';
 import { applyGiven } from './apply-given.ts';
-import { findByEmail, findKnown, followEmail, identify } from './identify-visitor.ts';
+import { findByEmail, findKnown, followEmail, identify, isEventOf } from './identify-visitor.ts';
 import { defaultIdentityLimits } from './identity-limits.ts';
 import { isErased, withoutSuppressedDevice } from './is-erased.ts';
 import { PlannedEvent } from './planned-event.ts';
@@ -88,7 +88,8 @@ function applyTouch(account: AccountVisitors, received: VisitorTouch): VisitorOu
   const found = byEmail ?? findKnown(account, claim, event.tiesAsServer);
   if (found !== undefined && isUnreadable(found)) return unreadable;
   if (sentWith === 'test') return viewVisitor(account, event, found, given);
-  if (isForKnown && found === undefined) return viewVisitor(account, event, undefined, []);
+  const isOfFound = found !== undefined && (byEmail !== undefined || isEventOf(account, event, found));
+  if (isForKnown && !isOfFound) return viewVisitor(account, event, undefined, []);
   const untied = isForKnown ? found : undefined;
   const visitor =
     untied ?? (byEmail === undefined ? identify(account, event, found) : followEmail(account, event, byEmail));
