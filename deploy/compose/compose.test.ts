@@ -107,6 +107,12 @@ test('compose: pipelines and gateways have names of their own, and control plane
   expect(compose.services['control-plane']?.environment).toMatchObject({ MIGRATE_ON_START: 'false' });
 });
 
+test('compose: install scripts name the port at which nginx is published, unless .env has another address', async () => {
+  const published = compose.services['nginx']?.ports?.[0]?.split(':')[0];
+  expect(compose.services['control-plane']?.environment?.['INGEST_URL']).toBe(`http://localhost:${published}`);
+  expect(await readHere('compose.yaml')).toContain('INGEST_URL: ${INGEST_URL:-');
+});
+
 test('compose: a service gets more time to stop than its shutdown deadline', () => {
   for (const [, service] of own.filter(([, { environment }]) => environment?.['SHUTDOWN_DEADLINE_MS'] !== undefined)) {
     const graceMs = Number.parseInt(service.stop_grace_period ?? '0', 10) * 1_000;

@@ -77,6 +77,16 @@ test('templates: clients of a gateway or the control plane use its scheme, and g
   ]);
 });
 
+test('templates: install scripts name the ingress unless INGEST_URL is set, and the notes say where neither is', () => {
+  const address = templates.get('_names.tpl')?.split('define "sluice.ingestUrl"')[1]?.split('define')[0] ?? '';
+  expect(address).toContain('merge (dict) .Values.controlPlane.env .Values.env');
+  expect(address).toContain('ternary "https" "http" (not (empty $ingress.tlsSecret)) }}://{{ $ingress.host }}');
+  // The address of no gateway has a wildcard.
+  expect(address).toContain('and $ingress.enabled (not (contains "*" $ingress.host))');
+  expect(templates.get('control-plane.yaml')).toMatch(/with include "sluice.ingestUrl" \. \}\}[^\n]*"INGEST_URL" \./);
+  expect(templates.get('NOTES.txt')).toContain('if not (include "sluice.ingestUrl" .)');
+});
+
 test('templates: containers use the ports that the services listen on, and get no variables with the addresses of Services', () => {
   const gateway = readGatewayEnv({});
   const text = templates.get('gateway.yaml');

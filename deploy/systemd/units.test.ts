@@ -92,6 +92,7 @@ test('units: starting a control plane starts the migration first, and a failed m
 
 test('units: each service knows every variable in its unit, and needs only the variables of the example file in addition', async () => {
   const example = await exampleFile();
+  expect(example).toHaveProperty('INGEST_URL');
   const allServices: ServiceName[] = ['gateway', 'pipeline', 'control-plane'];
   for (const [name, unit] of units) {
     const { NODE_ENV: _node, SHUTDOWN_DEADLINE_MS: deadline = '', ...own } = environmentOf(unit);

@@ -27,6 +27,17 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- if .tls.secret }}https{{ else }}http{{ end -}}
 {{- end -}}
 
+{{/* Address of the gateways as clients reach it: that of the ingress unless INGEST_URL is set; empty if unknown. */}}
+{{- define "sluice.ingestUrl" -}}
+{{- $given := merge (dict) .Values.controlPlane.env .Values.env -}}
+{{- $ingress := .Values.gateway.ingress | default dict -}}
+{{- if $given.INGEST_URL -}}
+{{ $given.INGEST_URL }}
+{{- else if and $ingress.enabled (not (contains "*" $ingress.host)) -}}
+{{ ternary "https" "http" (not (empty $ingress.tlsSecret)) }}://{{ $ingress.host }}
+{{- end -}}
+{{- end -}}
+
 {{- define "sluice.serviceAccount" -}}
 {{- if .Values.serviceAccount.create -}}
 {{ .Values.serviceAccount.name | default (include "sluice.name" .) }}
