@@ -124,8 +124,10 @@ export class Webhooks {
     const { source, atMs } = admitted;
     if (events.length > settings.eventsMax) return refuse(exchange, source, tooManyEvents(settings.eventsMax));
     if (events.length > 1) {
-      const others = admission.admitSigned(exchange, source, events.length - 1);
-      if (!(others instanceof Admitted)) return exchange.send(others);
+      // Taken again with the others: only one amount may be above the burst.
+      source.limits.events.credit(source.keyHash, 1);
+      const all = admission.admitSigned(exchange, source, events.length);
+      if (!(all instanceof Admitted)) return exchange.send(all);
     }
     const { timeWindow } = limits;
     const context = { sourceName: source.name, says: readQueryEvent(query), nowMs: atMs, timeWindow, token: madeToken };
