@@ -5,6 +5,7 @@ import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 
 /** Records a stack's running services, so that the next start finds those that a killed launcher left running. */
 export type ServiceRecord = {
+  /** Rejects if the record cannot be written; the next `put` then writes what this one has added. */
   put(name: string, pid: number): Promise<void>;
   clear(): Promise<void>;
 };
@@ -17,16 +18,18 @@ export function createServiceRecord(folder: string): ServiceRecord {
   const file = recordFile(folder);
   const entries: Record<string, Entry> = {};
   let writing: Promise<void> = Promise.resolve();
+  const write = (): Promise<void> => writeFile(file, JSON.stringify(entries), { mode: 0o600 });
   return {
     async put(name, pid) {
       const facts = await readProcessFacts(pid);
       if (facts === undefined) return;
       entries[name] = { pid, startedAt: facts.startedAt };
-      writing = writing.then(() => writeFile(file, JSON.stringify(entries), { mode: 0o600 }));
+      // Also after a failure: a full disk gets room again.
+      writing = writing.then(write, write);
       await writing;
     },
     async clear() {
-      await writing;
+      await writing.catch(() => undefined);
       await rm(file, { force: true });
     },
   };

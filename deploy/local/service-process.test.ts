@@ -1,8 +1,17 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
 import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
-import { readProblem } from './service-process.ts';
+import { mountSmallDisk } from '../../shared/testing/small-disk.ts';
+import type { SmallDisk } from '../../shared/testing/small-disk.ts';
+import { openLog, readProblem } from './service-process.ts';
+
+const disk = await mountSmallDisk(1).catch((error: unknown): undefined => {
+  process.stderr.write(`SKIPPED: no log was kept on a full disk: ${String(error)}\n`);
+});
+afterAll(() => disk?.close());
 
 test.each([
   ['{"level":30,"msg":"gateway listening","port":8080}', undefined],
@@ -16,6 +25,18 @@ test.each([
   ['', undefined],
 ])('service log: %s shows as %s', (line, shown) => {
   expect(readProblem(line)).toBe(shown);
+});
+
+test.skipIf(disk === undefined)('service log: only the lines that find its disk full are lost', async () => {
+  const full = disk as SmallDisk;
+  const file = join(full.folder, 'service.log');
+  const log = openLog(file);
+  await full.fill();
+  log.write('lost');
+  await full.makeRoom();
+  log.write('kept');
+  log.close();
+  expect(await readFile(file, 'utf8')).toBe('kept\n');
 });
 
 test.each(['SIGTERM', 'disconnect'])('service: ends on %s, even if the reader of its log has ended', async (by) => {

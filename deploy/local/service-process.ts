@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { createWriteStream, fchmodSync, openSync } from 'node:fs';
-import type { WriteStream } from 'node:fs';
+import { closeSync, fchmodSync, openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 import { heapOptions } from '../../shared/runtime/heap-option.ts';
@@ -27,10 +26,7 @@ const ownerOnly = 0o600;
 
 /** Starts a service as a process. `onProblem` is called with each line that it logs at warn level or above. */
 export function startService(spec: ServiceSpec, onProblem: (line: string) => void): ServiceProcess {
-  // A log file that an earlier version created may be readable by other users.
-  const file = openSync(spec.logFile, 'a', ownerOnly);
-  fchmodSync(file, ownerOnly);
-  const log = createWriteStream(spec.logFile, { fd: file });
+  const log = openLog(spec.logFile);
   const child = fork(compiledPath(new URL(`${spec.entry}.ts`, topFolder)), [], {
     env: spec.env,
     execArgv: ['--enable-source-maps', ...heapOptions(spec.env)],
@@ -47,16 +43,36 @@ export function startService(spec: ServiceSpec, onProblem: (line: string) => voi
   return { pid: child.pid ?? 0, exited, stop: (deadlineMs) => stopChild(child, exited, deadlineMs) };
 }
 
-function follow(child: ChildProcess, log: WriteStream, onProblem: (line: string) => void): void {
+export type ServiceLog = { write(line: string): void; close(): void };
+
+/** Opens a log file. A line that cannot be written, such as on a full disk, is lost. */
+export function openLog(logFile: string): ServiceLog {
+  // A log file that an earlier version created may be readable by other users.
+  const file = openSync(logFile, 'a', ownerOnly);
+  fchmodSync(file, ownerOnly);
+  return {
+    // Not a stream: that would write nothing more after one failure.
+    write(line) {
+      try {
+        writeSync(file, `${line}\n`);
+      } catch {
+        // The disk is full or broken; the services go on.
+      }
+    },
+    close: () => closeSync(file),
+  };
+}
+
+function follow(child: ChildProcess, log: ServiceLog, onProblem: (line: string) => void): void {
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
     createInterface({ input: stream }).on('line', (line) => {
-      log.write(`${line}\n`);
+      log.write(line);
       const problem = readProblem(line);
       if (problem !== undefined) onProblem(problem);
     });
   }
-  child.once('close', () => log.end());
+  child.once('close', () => log.close());
 }
 
 const warnLevel = 40;

@@ -98,7 +98,10 @@ async function startServices(
       say: progress.line,
       start: async () => {
         const running = startService(spec, (line) => progress.line(`[${name}] ${line}`));
-        await record.put(name, running.pid);
+        // The service runs, recorded or not: failing here would leave it running unwatched.
+        await record
+          .put(name, running.pid)
+          .catch((error: Error) => progress.line(`! ${name} is not in services.json: ${error.message}`));
         return { exited: running.exited, stop: () => running.stop(spec.stopDeadlineMs) };
       },
     });
