@@ -47,6 +47,15 @@ test('nginx: the concurrent requests of one address fit into the space for buffe
   expect(nginx).toMatch(/limit_req zone=requests burst=\d+ nodelay;/);
 });
 
+test('nginx: gateways see the host with its port, and the scheme of a proxy in front, as clients asked', () => {
+  expect(directive('proxy_set_header Host')).toBe('$asked_host');
+  expect(nginx).toMatch(/map \$http_host \$asked_host \{\s+default \$http_host;\s+'' \$host;/);
+  expect(directive('proxy_set_header X-Forwarded-Proto')).toBe('$asked_scheme');
+  expect(nginx).toMatch(
+    /map \$http_x_forwarded_proto \$asked_scheme \{\s+default \$http_x_forwarded_proto;\s+'' \$scheme;/,
+  );
+});
+
 test('nginx: never repeats a request that a gateway may already have accepted', () => {
   expect(directive('proxy_next_upstream')).toBe('error timeout');
   expect(directive('proxy_request_buffering')).toBe('on');
