@@ -23,7 +23,7 @@ function createRig(): (events: number) => number {
   const webhooks = new Webhooks({
     admission: new Admission(sources, {} as ClientAddress),
     events: {} as SingleEvent,
-    made: { store: (exchange) => exchange.send(accepted) } as MadeEvents,
+    made: { store: (exchange: Exchange) => exchange.send(accepted) } as unknown as MadeEvents,
     limits: { depthMax: 10, keysMax: 100, timeWindow: { pastMsMax: 1_000, aheadMsMax: 1_000 } },
     bodyBytesMax: 100_000,
     settings: {
