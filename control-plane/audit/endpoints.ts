@@ -74,7 +74,7 @@ export const auditEndpoints = [
   }),
 ];
 
-/** The ids that entries about a visitor may name: its own, and those of visitors that were merged into it. */
+/** Every id under which audit entries may name a visitor: its own id, and the ids that were merged into it. */
 async function visitorIdsOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   const root = await findRoot(db, accountId, { id });
   return root === undefined ? [id] : [id, ...(await clusterOf(db, accountId, root.id))];

@@ -211,16 +211,16 @@ function guarded(prepared: PreparedDestination): PreparedDestination {
   const { accepts, groupOf } = prepared;
   return {
     ...prepared,
-    ...(accepts && { accepts: (event) => valueOf(() => accepts.call(prepared, event)) ?? true }),
+    ...(accepts && { accepts: (event) => unlessItThrows(() => accepts.call(prepared, event)) ?? true }),
     ...(groupOf && {
       groupOf: (event) =>
-        valueOf(() => groupOf.call(prepared, event)) ?? `unread ${event.head?.id ?? event.resolved.event.id}`,
+        unlessItThrows(() => groupOf.call(prepared, event)) ?? `unread ${event.head?.id ?? event.resolved.event.id}`,
     }),
   };
 }
 
 /** The value; undefined if reading it throws. Throws FrameError for a line that cannot be read. */
-function valueOf<Value>(read: () => Value): Value | undefined {
+function unlessItThrows<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch (error) {
